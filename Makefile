@@ -1,0 +1,52 @@
+# The few commands of the house. Each one does all the set-up that it needs.
+
+PYTHON ?= python3
+READY := .venv/.ready
+BIN := .venv/bin
+
+# Hashes of every platform, no address of any registry; right for each Python that pyproject.toml allows.
+COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+export PYTHON
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test check up bench fmt lock clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv from requirements.lock (done by every command that needs it)
+
+demo: $(READY) ## watch the main job on a board: BOARD=folder CARDS=8 SABOTAGE=fence
+	@exec $(BIN)/orchestrator demo $(if $(BOARD),--board '$(BOARD)') $(if $(CARDS),--cards '$(CARDS)') $(if $(SABOTAGE),--sabotage '$(SABOTAGE)')
+
+up: $(READY) ## start everything in the foreground: WORKFLOW=path
+	@exec $(BIN)/orchestrator up $(if $(WORKFLOW),--workflow '$(WORKFLOW)')
+
+test: $(READY) ## every test, with real servers and processes
+	@$(BIN)/python -m pytest tests
+
+check: $(READY) ## the gate without servers: format, lint, types, layers, pure tests
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy orchestrator tasks beat_schedule.py
+	@$(BIN)/lint-imports
+	@$(BIN)/python -m pytest tests -q -m "not services and not e2e"
+
+bench: $(READY) ## the benchmarks, side by side with what you would use instead
+	@$(BIN)/python -m bench
+
+fmt: $(READY) ## format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+lock: $(READY) ## take the newest versions that pyproject.toml allows into the locks
+	@$(COMPILE) --upgrade pyproject.toml --all-extras --group dev -o requirements.lock
+	@$(COMPILE) --upgrade pyproject.toml --constraints requirements.lock -o ops/server.lock
+
+clean: ## remove what was made here: .venv, .tools, caches (not .stationkeeper: it holds data)
+	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(READY): pyproject.toml requirements.lock requirements-uv.lock ops/bootstrap.sh
+	@sh ops/bootstrap.sh
+	@touch $@

@@ -1,0 +1,1 @@
+"""Decides. Pure values and functions: no I/O, no clock, no randomness, standard library only."""

@@ -1,0 +1,50 @@
+"""A hold is a durable stop with a reason, an owner and the one thing that lifts it.
+
+Holds stand on an item, a workflow or the fleet and leave every status alone. Our own writes lift nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+
+
+class HoldScope(Enum):
+    """What a hold stops."""
+
+    ITEM = "item"  # set by a turn's end or a person; that item is not dispatched
+    WORKFLOW = "workflow"  # set by the tick or a person; nothing of the workflow is dispatched
+    FLEET = "fleet"  # set by a person; nothing is dispatched
+
+
+class HoldKind(Enum):
+    """Why it stands; each line says who sets it and what ends it."""
+
+    BLOCKED = "blocked"  # the agent reported that it cannot go on; a person lifts it
+    FINISHED = "finished"  # done, on a board without a review column; a person lifts it
+    DEAD_LETTER = "dead_letter"  # attempts or sessions used up; `resume` lifts it, `discard` fails the task
+    MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
+    SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
+    PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
+    OPERATOR = "operator"  # a person's command; a person lifts it
+
+
+class Lift(Enum):
+    """The only thing that ends a hold."""
+
+    TIME = "time"  # `until` has passed
+    CONDITION = "condition"  # the tick observes it
+    PERSON = "person"  # a command, or a move on the board that is not ours
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A hold to be placed: reason in words for the card, owner who is asked to act."""
+
+    scope: HoldScope
+    kind: HoldKind
+    lift: Lift
+    reason: str
+    owner: str = "a person"
+    until: datetime | None = None

@@ -1,0 +1,55 @@
+"""What the status comment says: observed facts in plain words, never an opinion about the work."""
+
+from __future__ import annotations
+
+from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason
+
+# What a person reads for a stop that came from outside; every other reason is the agent's and speaks for itself.
+_WHY_STOPPED = {
+    StopReason.TERMINAL_SEEN: "the card was closed",
+    StopReason.MOVED_AWAY: "the card was moved out of its active columns",
+    StopReason.NOT_VISIBLE: "the card is no longer visible",
+    StopReason.CANCELLED: "a person stopped it",
+    StopReason.DEPLOY: "the worker was asked to stop",
+    StopReason.LOST_WORKER: "its worker was lost",
+}
+
+
+def started(ordinal: int, *, attempt: int, branch: str | None) -> str:
+    """An agent began a turn."""
+    again = f" (attempt {attempt})" if attempt > 1 else ""
+    return f"Turn {ordinal}{again} is running{_on(branch)}."
+
+
+def ended(conclusion: Conclusion, ordinal: int, *, summary: str, branch: str | None) -> str:
+    """A turn ended, with what its end means for the card."""
+    lines = [_headline(conclusion, ordinal, branch)]
+    if summary.strip():
+        lines += ["", summary.strip()]
+    return "\n".join(lines)
+
+
+def held(conclusion: Parked, *, branch: str | None) -> str:
+    """The card is held: why, and the way out."""
+    way_out = "Move the card to start it again, or run `orchestrator resume`."
+    return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{way_out}"
+
+
+def _headline(conclusion: Conclusion, ordinal: int, branch: str | None) -> str:
+    match conclusion:
+        case Handoff(stop=stop):
+            found = "found nothing to change" if stop is StopReason.NO_CHANGE else "is done"
+            return f"Turn {ordinal} {found}{_on(branch)}; ready for review."
+        case End(stop=stop):
+            return f"Turn {ordinal} was stopped: {_WHY_STOPPED.get(stop, stop.value)}{_on(branch)}."
+        case Recheck(stop=StopReason.DONE):
+            return f"Turn {ordinal} ended and goes on{_on(branch)}."
+        case Recheck(stop=stop, at=at):
+            why = _WHY_STOPPED.get(stop, stop.value.replace("_", " "))
+            return f"Turn {ordinal} did not finish ({why}); tried again from {at:%H:%M:%S} UTC{_on(branch)}."
+        case Parked(kind=kind):
+            return f"Turn {ordinal} ended and the card is held ({kind.value}){_on(branch)}."
+
+
+def _on(branch: str | None) -> str:
+    return f" on branch `{branch}`" if branch else ""

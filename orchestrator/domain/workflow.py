@@ -1,0 +1,63 @@
+"""A workflow as typed values: what WORKFLOW.md means once it has been read and judged.
+
+The text of the file stays beside them, because the row in force is stored as written: `$VAR` is resolved where it is
+used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from orchestrator.domain.contract import StateContract
+from orchestrator.domain.select import Limits
+from orchestrator.domain.turn import TurnLimits
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerSettings:
+    """Which board: the adapter's kind and its own options, as written in the file."""
+
+    kind: str
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """Where the work happens. Without `repository` a workspace is an empty directory; with it, a git worktree of it."""
+
+    root: str
+    repository: str | None = None
+    base: str | None = None
+    branch: str = "stationkeeper/{key}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """Which agent program, and its clocks (milliseconds, as in the file; 0 or less switches the stall clock off)."""
+
+    kind: str = "command"
+    command: str = ""
+    prompt: str = "stdin"
+    turn_timeout_ms: int = 3_600_000
+    stall_timeout_ms: int = 300_000
+    read_timeout_ms: int = 5_000
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """One workflow, whole. `prompt` is the Liquid body; `scope` names the board over all workflows that share it."""
+
+    name: str
+    tracker: TrackerSettings
+    contract: StateContract
+    limits: Limits
+    turn_limits: TurnLimits
+    workspace: WorkspaceSettings
+    agent: AgentSettings
+    prompt: str
+    interval_ms: int = 30_000
+    scope: str = ""
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,114 @@
+"""What we may write on a card, and whether it may still be written now.
+
+A closed list, each an observed fact and never an opinion about the work. `permit` stands right before every write: a
+person who moved the card since wins, and what could not be read is not written over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from orchestrator.domain.contract import StateContract, fold
+from orchestrator.domain.item import Item
+
+
+class WriteKind(Enum):
+    """Each fact that we report on a card."""
+
+    STARTED = "started"  # a turn was admitted
+    TURN_ENDED = "turn_ended"  # an agent finished; the item goes to handoff
+    NO_CHANGE = "no_change"  # an agent found nothing to change
+    MERGED = "merged"  # the work was merged
+    CANCELLED = "cancelled"  # a person stopped the turn
+    HOLD = "hold"  # the item is held
+    ESCALATION = "escalation"  # a person is asked for
+
+
+class Role(Enum):
+    """Where a move goes; resolved by the contract in force when it is sent."""
+
+    IN_PROGRESS = "in_progress"
+    HANDOFF = "handoff"
+
+
+# What a closed card may still be told: that its agent was stopped, or its work merged. Anything else implies progress.
+_TOLD_AFTER_TERMINAL = frozenset({WriteKind.CANCELLED, WriteKind.MERGED})
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A permitted change of state: only from the states that the run was allowed to start from."""
+
+    role: Role
+    only_from: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Text under a hidden key: made once, edited in place afterwards."""
+
+    key: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One row for the outbox."""
+
+    kind: WriteKind
+    act: Move | Comment
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """Write it now. `state` is the tracker state for a move, None for a comment."""
+
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suppress:
+    """Never write it: a person decided first, or there is nothing left to say."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """Not now: the card could not be read, or the contract does not name the state."""
+
+    reason: str
+
+
+Verdict = Post | Suppress | Defer
+
+
+def permit(write: Write, item: Item | None, contract: StateContract, *, readable: bool = True) -> Verdict:
+    """Whether `write` may be made on `item` as just re-read; None with `readable` means that the card is gone."""
+    if not readable:
+        return Defer("the card could not be read")
+    if item is None:
+        return Suppress("the card is not on the board any more")
+    closed = contract.is_terminal(item.state)
+    if closed and (isinstance(write.act, Move) or write.kind not in _TOLD_AFTER_TERMINAL):
+        return Suppress(f"a person closed the card ({item.state})")
+    if isinstance(write.act, Comment):
+        return Post()
+    return _permit_move(write.act, item, contract)
+
+
+def target(role: Role, contract: StateContract) -> str | None:
+    """The tracker state that a role stands for, None where the contract does not name it."""
+    return contract.handoff if role is Role.HANDOFF else contract.in_progress
+
+
+def _permit_move(move: Move, item: Item, contract: StateContract) -> Verdict:
+    state = target(move.role, contract)
+    if state is None:
+        return Suppress(f"the workflow names no {move.role.value} state any more")
+    if fold(item.state) == fold(state):
+        return Suppress("the card is there already")
+    if fold(item.state) not in {fold(allowed) for allowed in move.only_from}:
+        return Suppress(f"a person moved the card to {item.state}")
+    return Post(state)

@@ -1,0 +1,40 @@
+"""The doors: everything that the engine touches, as Protocols; one file a door.
+
+The adapters behind them know nothing of each other.
+
+A door's call either happens or raises; a refusal that is an everyday outcome is a value. `Ports` is the bundle that
+wiring opens and the engine takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from orchestrator.domain.workflow import Workflow
+from orchestrator.ports.agent import Agent
+from orchestrator.ports.clock import Clock
+from orchestrator.ports.leases import Leases
+from orchestrator.ports.prompts import Prompts
+from orchestrator.ports.queue import Queue
+from orchestrator.ports.store import Store
+from orchestrator.ports.supervisor import Supervisor
+from orchestrator.ports.tracker import Tracker
+from orchestrator.ports.workflows import Workflows
+from orchestrator.ports.workspaces import Workspaces
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The open doors of one process. `tracker` and `agent` open one for a workflow; both are cached by wiring."""
+
+    store: Store
+    leases: Leases
+    queue: Queue
+    clock: Clock
+    workflows: Workflows
+    workspaces: Workspaces
+    prompts: Prompts
+    tracker: Callable[[Workflow], Tracker]
+    agent: Callable[[Workflow], Agent]
+    supervisor: Callable[[], Supervisor]

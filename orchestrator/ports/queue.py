@@ -1,0 +1,26 @@
+"""The broker: it carries hints with ids and a fence, never a payload, and may lose or double any of them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from uuid import UUID
+
+
+class PublishFailed(Exception):
+    """The broker did not take the message in time; nothing is lost, the tick enqueues again."""
+
+
+class Queue(Protocol):
+    """What the engine may ring. Every method raises PublishFailed, within seconds and without a retry."""
+
+    def ring(self, workflow: str | None = None, *, full: bool = False) -> None:
+        """Bring a tick forward."""
+        ...
+
+    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
+        """Offer a queued turn to the workers; `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`."""
+        ...
+
+    def relay(self) -> None:
+        """Say that the outbox has something to post."""
+        ...

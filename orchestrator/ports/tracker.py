@@ -1,0 +1,131 @@
+"""The tracker: the board that people move cards on. An adapter is one file with `connect(options) -> Tracker`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum
+from typing import Protocol
+
+from orchestrator.domain.item import Item
+from orchestrator.domain.records import Malformed
+
+
+class TrackerFault(Enum):
+    """Why a call to a tracker failed (TE-08, TE-09)."""
+
+    CONFIG = "invalid_tracker_config"  # an option is wrong; a person mends the workflow
+    AUTH = "tracker_auth_error"  # not allowed; a person mends the credential
+    NOT_FOUND = "tracker_not_found"  # the board itself is not there
+    PAYLOAD = "tracker_payload_error"  # the answer or a record in it makes no sense
+    TRANSPORT = "tracker_transport_error"  # no answer; retried
+    API = "tracker_api_error"  # the tracker failed; retried
+    RATE_LIMITED = "tracker_rate_limited"  # asked to wait; retried after `retry_after_seconds`
+    CONFLICT = "tracker_conflict"  # somebody wrote first; read again
+
+
+# A fault that may pass by itself: the write stays in the outbox and is tried again.
+PASSING = frozenset({TrackerFault.TRANSPORT, TrackerFault.API, TrackerFault.RATE_LIMITED, TrackerFault.CONFLICT})
+
+
+class TrackerError(Exception):
+    """A call to a tracker failed; `fault` says how, `sent` whether the write may have happened all the same."""
+
+    def __init__(
+        self, fault: TrackerFault, message: str, *, retry_after_seconds: float | None = None, sent: bool = False
+    ) -> None:
+        """Keep the kind beside the sentence for people."""
+        super().__init__(message)
+        self.fault = fault
+        self.retry_after_seconds = retry_after_seconds
+        self.sent = sent
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What an adapter can do, published for people and read by the engine (TE-10).
+
+    `conditional_moves` says whether a move is a compare-and-set, so that a person's move in between always wins;
+    `scope` names the board, equal for every workflow that serves the same one.
+    """
+
+    kind: str
+    scope: str
+    conditional_moves: bool
+    edits_comments: bool
+    notes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page of a listing: the items, and the records that could not be read."""
+
+    items: tuple[Item, ...]
+    malformed: tuple[Malformed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The card is in the state that was asked for, by this call."""
+
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotMoved:
+    """The move was refused because the card stood in `state` (None: it is gone); nothing was written."""
+
+    state: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PostedComment:
+    """A comment on a card; `key` is the hidden key of one of ours, None for anybody else's."""
+
+    author: str | None
+    body: str
+    key: str | None = None
+    created_at: datetime | None = None
+
+
+class Tracker(Protocol):
+    """One board. Every method raises TrackerError; none retries by itself."""
+
+    @property
+    def profile(self) -> Profile:
+        """What this adapter can do."""
+        ...
+
+    def states(self) -> tuple[str, ...]:
+        """The states that the board has right now, in its own spelling and order."""
+        ...
+
+    def list_items(self, states: Sequence[str]) -> Iterator[Page]:
+        """Every item in one of `states` (compared folded), page by page; no states: no page and no call.
+
+        A malformed record is on its page as such. An error in the middle means that the whole listing failed.
+        """
+        ...
+
+    def get_items(self, ids: Sequence[str]) -> Mapping[str, Item]:
+        """Fresh snapshots by id; an id that is not on the board is absent from the answer. No ids: no call.
+
+        A malformed requested record fails the whole call with fault PAYLOAD: it is neither gone nor fine.
+        """
+        ...
+
+    def comments(self, item_id: str) -> tuple[PostedComment, ...]:
+        """The comments of one item, oldest first; fault NOT_FOUND when it is gone."""
+        ...
+
+    def move(self, item_id: str, to: str, *, only_from: Sequence[str], revision: str | None) -> Moved | NotMoved:
+        """Move the card to state `to` if it stands in one of `only_from`, and, where given, still has `revision`.
+
+        Both are checked by the tracker in one step with the write where `conditional_moves` says so.
+        """
+        ...
+
+    def comment(self, item_id: str, key: str, body: str) -> None:
+        """Make the comment that bears the hidden `key`, or edit it in place; of doubles the oldest is kept."""
+        ...

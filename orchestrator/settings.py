@@ -1,0 +1,259 @@
+"""What this installation runs with: the only reader of the environment.
+
+A value comes from its variable, else from `run.json` in the state folder (written by `up` and `demo`), else from the
+default here. The two services are one thing: both come from the environment or both from the file, never one of each.
+"""
+
+import json
+import os
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Self
+
+import pydantic
+
+STATE_VARIABLE = "STATIONKEEPER_STATE"
+RUN_FILE = "run.json"
+
+
+class NotConfigured(Exception):
+    """The system cannot be found, or a value is wrong; the message is one line that says what to do."""
+
+
+class Sabotage(Enum):
+    """A rule that a demonstration switches off to show that its checks would notice."""
+
+    FENCE = "fence"  # set by `demo SABOTAGE=fence`: a late worker's writes are let through
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a launcher needs before any service runs; `None` means: none chosen, use the embedded one.
+
+    `given` are the other settings that the environment names, by field: they belong into the run file.
+    """
+
+    state_dir: Path
+    database_url: str | None
+    redis_url: str | None
+    postgres_folder: Path | None
+    redis_server: Path | None
+    given: Mapping[str, str]
+
+
+Seconds = Annotated[float, pydantic.Field(gt=0)]
+
+
+def _for_psycopg(url: str) -> str:
+    """The URL as SQLAlchemy wants it: the driver is ours to choose, the person names a Postgres."""
+    scheme, _, rest = url.partition("://")
+    if scheme not in {"postgres", "postgresql", "postgresql+psycopg"} or not rest:
+        raise ValueError("expected postgresql://user:password@host:port/database")
+    return f"postgresql+psycopg://{rest}"
+
+
+def _redis(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    if scheme not in {"redis", "rediss"} or not rest:
+        raise ValueError("expected redis://:password@host:port/0, or rediss:// for TLS")
+    return url
+
+
+class Settings(pydantic.BaseModel):
+    """The values in force, each with its default's reason; read once at start, handed to whoever needs one."""
+
+    model_config = pydantic.ConfigDict(frozen=True, extra="forbid")
+
+    # Left out of `repr`: they hold passwords.
+    database_url: Annotated[str, pydantic.AfterValidator(_for_psycopg), pydantic.Field(repr=False)]
+    redis_url: Annotated[str, pydantic.AfterValidator(_redis), pydantic.Field(repr=False)]
+
+    # Logs, transcripts, workspaces' index and run.json; beside the workflow file, so one folder is one installation.
+    state_dir: Path
+
+    # Files or folders of workflow files.
+    workflows: tuple[Path, ...]
+
+    # Turns at a time in one worker: what a team's board allows by default (`max_concurrent_agents`), so that one worker
+    # is enough until somebody raises the board's limit.
+    turn_slots: Annotated[int, pydantic.Field(ge=1, le=1000)] = 10
+
+    # How long a turn is trusted without a renewal. Longer than any pause of database or worker that should pass
+    # unnoticed (failover, a long garbage collection); shorter than a person would wait for a lost turn to start again.
+    lease_seconds: Seconds = 30
+
+    # A fifteenth of the lease: a dozen renewals may fail before the fence is in doubt, at one statement per worker.
+    renewal_seconds: Seconds = 2
+
+    # An agent is frozen this long before its lease can be taken over: the time in which signals and clocks may lag.
+    grace_seconds: Seconds = 5
+
+    # How long a frozen agent waits for the database to come back. A failover or a restart is over by then, and an
+    # hour's work survives it; past it the turn is given up for good.
+    freeze_limit_seconds: Seconds = 300
+
+    # The worker's sign of life to its supervisor, and beat's ring: well below the grace.
+    beat_seconds: Seconds = 1
+
+    # A queued turn whose message is older than this is published again. A message waits milliseconds for a free slot,
+    # and a second copy is harmless (admission takes one), so this is short: it bounds what a lost message costs.
+    requeue_seconds: Seconds = 10
+
+    # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
+    heartbeat_file: Path | None = None
+
+    sabotage: Sabotage | None = None
+
+    @pydantic.model_validator(mode="after")
+    def _lease_outlives_what_it_contains(self) -> Self:
+        if self.lease_seconds <= self.grace_seconds + 2 * self.renewal_seconds:
+            raise ValueError(
+                f"a lease of {self.lease_seconds:g} s, expected more than grace and two renewals "
+                f"({self.grace_seconds:g} s + 2 * {self.renewal_seconds:g} s)"
+            )
+        return self
+
+
+VARIABLES = {
+    "database_url": "DATABASE_URL",
+    "redis_url": "REDIS_URL",
+    "workflows": "STATIONKEEPER_WORKFLOWS",
+    "turn_slots": "STATIONKEEPER_TURN_SLOTS",
+    "lease_seconds": "STATIONKEEPER_LEASE_SECONDS",
+    "renewal_seconds": "STATIONKEEPER_RENEWAL_SECONDS",
+    "grace_seconds": "STATIONKEEPER_GRACE_SECONDS",
+    "freeze_limit_seconds": "STATIONKEEPER_FREEZE_LIMIT_SECONDS",
+    "beat_seconds": "STATIONKEEPER_BEAT_SECONDS",
+    "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
+    "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
+    "sabotage": "STATIONKEEPER_SABOTAGE",
+}
+
+
+def load() -> Settings:
+    """The settings of the current folder and environment.
+
+    Raises:
+        NotConfigured: there is neither a run file nor the two variables, or a value is wrong.
+    """
+    return read(os.environ, folder=Path.cwd())
+
+
+def launch() -> Launch:
+    """What the current folder and environment say to a launcher.
+
+    Raises:
+        NotConfigured: only one of the two services is named.
+    """
+    environment, folder = os.environ, Path.cwd()
+    named = _services(environment)
+    return Launch(
+        state_dir=_state_dir(environment, folder),
+        database_url=named.get("database_url"),
+        redis_url=named.get("redis_url"),
+        postgres_folder=_path(environment.get("STATIONKEEPER_POSTGRES_BIN")),
+        redis_server=_path(environment.get("STATIONKEEPER_REDIS_SERVER")),
+        given={field: value for field, value in _given(environment).items() if field not in named},
+    )
+
+
+def read(environment: Mapping[str, str], folder: Path) -> Settings:
+    """The settings of `environment`, with relative paths and the state folder seen from `folder`.
+
+    Raises:
+        NotConfigured: there is neither a run file nor the two variables, or a value is wrong.
+    """
+    state_dir = _state_dir(environment, folder)
+    filed = _run_file(state_dir / RUN_FILE)
+    given = _given(environment)
+    if not _services(environment) and not filed:
+        raise NotConfigured(
+            f"no running system found: {state_dir / RUN_FILE} is not there and DATABASE_URL and REDIS_URL are not set; "
+            "run `make up WORKFLOW=path` in this folder, or set both variables"
+        )
+    values = {"workflows": "WORKFLOW.md", **filed, **given, "state_dir": state_dir}
+    values["workflows"] = _paths(values["workflows"], folder)
+    try:
+        return Settings.model_validate(values)
+    except pydantic.ValidationError as error:
+        raise NotConfigured(_explain(error, variables=given, file=state_dir / RUN_FILE)) from error
+
+
+def inherited() -> dict[str, str]:
+    """A copy of this process's environment, for whoever starts a child and decides what it may see."""
+    return dict(os.environ)
+
+
+def write_run_file(state_dir: Path, values: Mapping[str, str]) -> Path:
+    """Leave `values` (by field name) where every command in this folder finds them; only our user can read them.
+
+    Returns:
+        The file's path. It replaces an earlier one whole: a reader never meets half of it.
+    """
+    state_dir.mkdir(parents=True, exist_ok=True)
+    path = state_dir / RUN_FILE
+    draft = path.with_suffix(f".{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+        json.dump(dict(values), file, indent=2)
+    draft.replace(path)
+    return path
+
+
+def remove_run_file(state_dir: Path) -> None:
+    """Take the run file away: the system that it names has stopped."""
+    (state_dir / RUN_FILE).unlink(missing_ok=True)
+
+
+def _state_dir(environment: Mapping[str, str], folder: Path) -> Path:
+    return (folder / environment.get(STATE_VARIABLE, ".stationkeeper")).resolve()
+
+
+def _given(environment: Mapping[str, str]) -> dict[str, str]:
+    return {field: environment[name] for field, name in VARIABLES.items() if environment.get(name)}
+
+
+def _services(environment: Mapping[str, str]) -> dict[str, str]:
+    found = {field: url for field, url in _given(environment).items() if field in {"database_url", "redis_url"}}
+    if len(found) == 1:
+        here, missing = ("DATABASE_URL", "REDIS_URL") if "database_url" in found else ("REDIS_URL", "DATABASE_URL")
+        raise NotConfigured(f"{here} is set but {missing} is not: set both, or neither")
+    return found
+
+
+def _run_file(path: Path) -> dict[str, object]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise NotConfigured(
+            f"{path}: cannot be read ({error}); stop the system, remove the file, start again"
+        ) from error
+    if not isinstance(found, dict):
+        raise NotConfigured(f"{path}: expected an object, found {type(found).__name__}; remove the file, start again")
+    return found
+
+
+def _paths(given: object, folder: Path) -> tuple[Path, ...]:
+    """Workflow files and folders, separated as PATH's entries are."""
+    return tuple((folder / word).expanduser() for word in str(given).split(os.pathsep) if word)
+
+
+def _path(given: str | None) -> Path | None:
+    return Path(given).expanduser() if given else None
+
+
+def _explain(error: pydantic.ValidationError, *, variables: Collection[str], file: Path) -> str:
+    """One line for the first wrong value: place, found (never a URL: it holds a password), expected, remedy."""
+    first = error.errors()[0]
+    expected = first["msg"].removeprefix("Value error, ")
+    if not first["loc"]:
+        return f"found {expected}; set the three to values that fit"
+    field = str(first["loc"][0])
+    place, remedy = f"{file}: {field}", "stop the system and start it again"
+    if field in variables:
+        place, remedy = VARIABLES[field], "set it right or unset it"
+    found = "" if field.endswith("_url") else f"found {first['input']!r}, "
+    return f"{place}: {found}{expected[0].lower()}{expected[1:]}; {remedy}"
