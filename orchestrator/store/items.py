@@ -1,0 +1,88 @@
+"""The tick's room: what it reads and does. Every action on an item is a compare-and-set on the version that it saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from orchestrator.domain import contract
+from orchestrator.domain.hold import Hold, HoldKind
+from orchestrator.domain.records import ItemRecord, Records
+from orchestrator.domain.select import Wait
+from orchestrator.domain.turn import StopReason, TurnLimits
+from orchestrator.ports.store import Opened, Opening, Refused, TickGrant
+from orchestrator.store import cancelling, holds, losing, opening, records, waits
+from orchestrator.store.database import Database
+
+_MARK_ENQUEUED = "update turn set enqueued_at = stationkeeper_clock() where id = :turn_id and status = 'queued'"
+_NOTE_ABSENCE = "update item set absences = :times where key = :key"
+_REFRESH = """
+    with shown as (update item set state = :state where key = :key)
+    update turn set state = :state, state_folded = :state_folded
+    where item_key = :key and status in ('queued', 'running')
+"""
+
+
+class Items:
+    """The room of the items."""
+
+    def __init__(self, database: Database, *, requeue_seconds: float) -> None:
+        self._database = database
+        self._requeue_seconds = requeue_seconds
+
+    def records(self, grant: TickGrant) -> Records:
+        """Our side of a workflow, in one REPEATABLE READ snapshot, versions included."""
+        return records.read(self._database, grant)
+
+    def due_ids(self, found: Records, now: datetime) -> tuple[str, ...]:
+        """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
+        return records.due_ids(found, now, requeue_seconds=self._requeue_seconds)
+
+    def open_turn(self, wanted: Opening) -> Opened | Refused:
+        """Open an item's next turn `queued` with the next fence, in one transaction, or say why not."""
+        return opening.open_turn(self._database, wanted)
+
+    def mark_enqueued(self, turn_id: UUID) -> None:
+        """Remember that the turn's message was given to the broker just now."""
+        self._database.change(_MARK_ENQUEUED, turn_id=turn_id)
+
+    def cancel(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
+        """End a queued turn with its task; set the cancel flag of a running one. False: not as the record shows it."""
+        return cancelling.cancel(self._database, record, stop, workflow=workflow)
+
+    def lose(self, record: ItemRecord, limits: TurnLimits, *, workflow: str) -> bool:
+        """Take a running turn whose lease ran out for lost, and conclude it. False: not as the record shows it."""
+        return losing.expire(self._database, record, limits, workflow=workflow)
+
+    def end_task(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
+        """Cancel a task without an open turn. False: not as the record shows it."""
+        return cancelling.end_task(self._database, record, stop, workflow=workflow)
+
+    def lift_holds(self, record: ItemRecord, reason: str) -> bool:
+        """End the holds of an item because of what a person did on the board. False: not as the record shows it."""
+        return cancelling.lift_holds(self._database, record, reason)
+
+    def note_absence(self, record: ItemRecord, times: int) -> None:
+        """Remember in how many separate reads in a row the item was missing. Raises no version."""
+        self._database.change(_NOTE_ABSENCE, key=record.key, times=times)
+
+    def refresh(self, record: ItemRecord, state: str) -> None:
+        """Remember where the board shows the item of an open turn. Raises no version."""
+        self._database.change(_REFRESH, key=record.key, state=state, state_folded=contract.fold(state))
+
+    def hold_workflow(self, workflow: str, hold: Hold | None, kind: HoldKind) -> None:
+        """Place the hold of `kind` on a workflow, once; None lifts it."""
+        holds.hold_workflow(self._database, workflow, hold, kind=kind)
+
+    def save_waits(
+        self,
+        workflow: str,
+        waiting: Mapping[str, Wait],
+        *,
+        identifiers: Mapping[str, str],
+        whole: bool,
+        known: Mapping[str, str],
+    ) -> int:
+        """Store one reason per candidate left out, changes only; returns how many rows were written."""
+        return waits.save(self._database, workflow, waiting, identifiers=identifiers, whole=whole, known=known)

@@ -1,0 +1,6 @@
+"""Alembic's entry: runs the revisions on the connection that `migrate` holds its lock on."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transaction_per_migration=False)
+context.run_migrations()

@@ -1,0 +1,72 @@
+"""Opens the store: the rooms, on a hot engine for workers and a slow one for tick, relay and commands."""
+
+from __future__ import annotations
+
+import functools
+
+from orchestrator.store import connections, rules
+from orchestrator.store.database import Database
+from orchestrator.store.items import Items
+from orchestrator.store.outbox import Outbox
+from orchestrator.store.queries import Queries
+from orchestrator.store.reconciler import Reconciler
+from orchestrator.store.turns import Turns
+from orchestrator.store.workers import Workers
+from orchestrator.store.workflows import Workflows
+
+_INSTALLATION = "select id, slow_role from installation"
+
+
+class PostgresStore:
+    """Everything durable, by room. Nothing is connected before the first call; threads share it, processes do not."""
+
+    def __init__(self, hot: Database, slow: Database, *, lease_seconds: float, requeue_seconds: float) -> None:
+        self.hot = hot
+        self.slow = slow
+        self.reconciler = Reconciler(slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds)
+        self.workflows = Workflows(slow)
+        self.items = Items(slow, requeue_seconds=requeue_seconds)
+        self.turns = Turns(hot)
+        self.outbox = Outbox(slow)
+        self.workers = Workers(hot)
+        self.queries = Queries(slow)
+
+    @functools.cached_property
+    def installation(self) -> str:
+        """This installation's id: short, stable, the same for every process."""
+        row = self.hot.row(_INSTALLATION)
+        assert row is not None  # noqa: S101 -- the first migration puts it there
+        return str(row.id)
+
+    def set_offset(self, seconds: float) -> None:
+        """Move the database's clock, as this store sees it, by `seconds` from the real one; for tests."""
+        self.hot.set_offset(seconds)
+        self.slow.set_offset(seconds)
+
+    def close(self) -> None:
+        """Give every connection back to the server."""
+        self.hot.close()
+        self.slow.close()
+
+
+def open_store(
+    database_url: str,
+    *,
+    left_out: frozenset[str] = frozenset(),
+    lease_seconds: float = 30.0,
+    requeue_seconds: float = 10.0,
+) -> PostgresStore:
+    """The store behind `database_url`; `left_out` names rules that a demonstration switches off. Raises UnknownRule.
+
+    `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale.
+    """
+    rules.check(left_out)
+    hot = Database(connections.make_engine(database_url, connections.HOT_MANNER), left_out)
+
+    @functools.cache
+    def slow_role() -> str | None:
+        row = hot.row(_INSTALLATION)
+        return str(row.slow_role) if row is not None and row.slow_role is not None else None
+
+    slow = Database(connections.make_engine(database_url, connections.SLOW_MANNER, slow_role), left_out)
+    return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds)

@@ -1,0 +1,151 @@
+"""The relay's room: the head row of one item at a time, in order for each item, in parallel across items.
+
+A claim is a token with an end; what became of the row is written by compare-and-set on it. A claim that ended without
+a word is offered again as uncertain, and stays so until it is settled for good: it is looked up before it is sent.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from orchestrator.domain import contract
+from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
+from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
+from orchestrator.ports.store import Claimed, Settlement, WorkflowRow
+from orchestrator.store import concluding, holds
+from orchestrator.store.database import Database, Row, Session
+
+# The head of an item is its first row that is in the order still; one that is claimed or not due keeps the others back.
+_CLAIM = """
+    with head as materialized (
+        select outbox.id, outbox.status from outbox
+        where outbox.status in ('pending', 'claimed', 'unknown')
+            and (outbox.due_at is null or outbox.due_at <= stationkeeper_now())
+            and (outbox.status <> 'claimed' or outbox.claim_until <= stationkeeper_now()) -- rule: claim
+            and outbox.seq = (
+                select min(first.seq) from outbox first
+                where first.item_key = outbox.item_key and first.status in ('pending', 'claimed', 'unknown'))
+        order by outbox.id
+        limit 1
+        for update of outbox skip locked
+    )
+    update outbox
+    set status = 'claimed', claim_token = :token, claim_until = stationkeeper_clock() + make_interval(secs => :seconds),
+        tries = outbox.tries + 1, uncertain = outbox.uncertain or head.status <> 'pending'
+    from head, item, workflow, workflow_version current, workflow_version pinned
+    where outbox.id = head.id and item.key = outbox.item_key and workflow.name = outbox.workflow
+        and current.workflow = workflow.name and current.version = workflow.version
+        and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
+    returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
+        outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain,
+        workflow.name, workflow.scope, workflow.problem,
+        current.version, current.digest, current.body as current_body, current.path,
+        pinned.version as pinned_version, pinned.digest as pinned_digest, pinned.body as pinned_body,
+        pinned.path as pinned_path
+"""
+_SETTLE = """
+    update outbox
+    set status = :status, detail = :detail, state = :state, settled_at = stationkeeper_clock(), claim_token = null
+    where id = :id and status = 'claimed'
+        and claim_token = :token -- rule: claim
+"""
+# Put back, to be looked at after a pause. What was uncertain stays so.
+_PUT_BACK = """
+    update outbox
+    set status = case when :unknown or uncertain then 'unknown' else 'pending' end, uncertain = uncertain or :unknown,
+        detail = :detail, due_at = stationkeeper_clock() + make_interval(secs => :pause_seconds), claim_token = null
+    where id = :id and status = 'claimed'
+        and claim_token = :token -- rule: claim
+"""
+# What the board shows from now on is not a person's move: the open turn and the holds of the item move with the card.
+_MOVED = """
+    update item set version = version + 1, moved_at = stationkeeper_clock(), state = coalesce(:state, state)
+    where key = :item_key
+"""
+_TURN_MOVED = """
+    update turn set state = :state, state_folded = :state_folded
+    where item_key = :item_key and status in ('queued', 'running')
+"""
+_HOLDS_MOVED = "update hold set state_seen = :state where item_key = :item_key and lifted_at is null"
+
+
+class Outbox:
+    """The room of the relay."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim(self, *, seconds: float) -> Claimed | None:
+        """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
+        token = uuid4()
+        row = self._database.row(_CLAIM, token=token, seconds=seconds)
+        return _claimed(row, token, seconds) if row is not None else None
+
+    def settle(
+        self,
+        claimed: Claimed,
+        settlement: Settlement,
+        *,
+        detail: str = "",
+        state: str | None = None,
+        pause_seconds: float = 0.0,
+    ) -> bool:
+        """Record what became of it; False when the claim ran out and another relay has the row."""
+        if settlement in {Settlement.DEFERRED, Settlement.UNKNOWN}:
+            unknown = settlement is Settlement.UNKNOWN
+            return self._put_back(claimed, detail, unknown=unknown, pause_seconds=pause_seconds)
+        ours = {"id": claimed.id, "token": claimed.token}
+        told = {"status": settlement.value, "detail": detail, "state": state}
+        if isinstance(claimed.write.act, Comment):
+            return self._database.change(_SETTLE, **ours, **told) == 1
+        with self._database.transaction() as session:
+            session.row(concluding.LOCK_ITEM, item_key=claimed.item_key)
+            if session.change(_SETTLE, **ours, **told) == 0:
+                return False
+            _tell_item(session, claimed, state=state if settlement is Settlement.SENT else None)
+            if settlement is Settlement.PARKED:
+                _hold_item(session, claimed, detail or "the move cannot be made")
+        return True
+
+    def _put_back(self, claimed: Claimed, detail: str, *, unknown: bool, pause_seconds: float) -> bool:
+        changed = self._database.change(
+            _PUT_BACK, id=claimed.id, token=claimed.token, detail=detail, unknown=unknown, pause_seconds=pause_seconds
+        )
+        return changed == 1
+
+
+def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None:
+    """What a settled move means for its item; `state` is where it put the card, None when it did not."""
+    session.change(_MOVED, item_key=claimed.item_key, state=state)
+    if state is not None:
+        session.change(_TURN_MOVED, item_key=claimed.item_key, state=state, state_folded=contract.fold(state))
+        session.change(_HOLDS_MOVED, item_key=claimed.item_key, state=state)
+
+
+def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:
+    hold = Hold(HoldScope.ITEM, HoldKind.PARKED_MOVE, Lift.PERSON, reason)
+    holds.place_on_item(session, hold, item_key=claimed.item_key, state_seen=None)
+
+
+def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
+    return Claimed(
+        id=row.id,
+        token=token,
+        item_key=row.item_key,
+        item_id=row.item_id,
+        identifier=row.identifier,
+        write=Write(WriteKind(row.kind), _act(row)),
+        tries=row.tries,
+        uncertain=row.uncertain,
+        pinned=WorkflowRow(
+            row.name, row.pinned_version, row.pinned_digest, row.pinned_body, row.pinned_path, row.scope, row.problem
+        ),
+        workflow=WorkflowRow(row.name, row.version, row.digest, row.current_body, row.path, row.scope, row.problem),
+        local_seconds=seconds,
+    )
+
+
+def _act(row: Row) -> Move | Comment:
+    if row.act == "move":
+        return Move(Role(row.role), tuple(row.only_from))
+    return Comment(row.key, row.body)

@@ -1,0 +1,140 @@
+"""Our side of a workflow, read in one REPEATABLE READ snapshot before the board: versions, open turns, holds, moves.
+
+A row is read while the tick wants to see it (it was on the last listing) or something of ours is going on with it. A
+finished item's row is left out, and a dispatch that then knows no version is refused by the row that it meets.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from orchestrator.domain.hold import HoldKind
+from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
+from orchestrator.domain.turn import TurnStatus
+from orchestrator.ports.store import TickGrant
+from orchestrator.store.database import Database, Row
+from orchestrator.store.workers import SEEN_WITHIN_SECONDS
+
+_ITEMS = """
+    with wanted as (
+        select key from item where workflow = :workflow and listed
+        union
+        select item_key from task
+        where workflow = :workflow and status not in ('succeeded', 'failed', 'cancelled')
+        union
+        select hold.item_key from hold join item on item.key = hold.item_key
+        where item.workflow = :workflow and hold.lifted_at is null
+        union
+        select outbox.item_key from outbox
+        where outbox.workflow = :workflow and outbox.act = 'move' and outbox.status in ('pending', 'claimed', 'unknown')
+    )
+    select item.key, item.item_id, item.identifier, item.version, item.fence, item.moved_at, item.absences,
+        task.id as task_id, task.due_at,
+        turn.id as turn_id, turn.fence as turn_fence, turn.status, turn.state, turn.enqueued_at, turn.lease_until,
+        turn.cancel is not null as cancelled,
+        held.reason as held, held.state_seen, coalesce(held.firmly, false) as held_firmly,
+        exists (
+            select from outbox where outbox.item_key = item.key and outbox.act = 'move'
+                and outbox.status in ('pending', 'claimed', 'unknown')
+        ) as unsent_move
+    from wanted
+    join item on item.key = wanted.key
+    left join task on task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled')
+    left join turn on turn.item_key = item.key and turn.status in ('queued', 'running')
+    left join lateral (
+        select min(hold.kind || ': ' || hold.reason) as reason, max(hold.state_seen) as state_seen,
+            bool_or(hold.kind in ('operator', 'served_elsewhere') or hold.lift <> 'person') as firmly
+        from hold
+        where hold.item_key = item.key and hold.lifted_at is null
+            and (hold.until is null or hold.until > stationkeeper_now())
+    ) held on true
+    where item.workflow = :workflow
+"""
+_HOLDS = """
+    select scope, kind, kind || ': ' || reason as reason from hold
+    where lifted_at is null and (until is null or until > stationkeeper_now())
+        and (scope = 'fleet' or (scope = 'workflow' and workflow = :workflow))
+    order by placed_at desc
+"""
+_WAITS = "select item_id, reason, detail from wait where workflow = :workflow"
+_PROBLEM = "select problem from workflow where name = :workflow"
+# What the live workers can take, less what waits for them already; a tick counts the queued turns of its own workflow.
+_FREE_SLOTS = """
+    select coalesce(sum(greatest(worker.slots - greatest(worker.busy, running.turns), 0)), 0)
+        - (select count(*) from turn where status = 'queued' and workflow <> :workflow) as free
+    from worker, lateral (
+        select count(*) as turns from turn where turn.worker_id = worker.id and turn.status = 'running'
+    ) running
+    where worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)
+"""
+
+
+def read(database: Database, grant: TickGrant) -> Records:
+    """Everything that a tick of the grant's workflow compares the board with."""
+    with database.snapshot() as session:
+        items = session.rows(_ITEMS, workflow=grant.workflow)
+        standing = session.rows(_HOLDS, workflow=grant.workflow)
+        waits = session.rows(_WAITS, workflow=grant.workflow)
+        problem = session.row(_PROBLEM, workflow=grant.workflow)
+        slots = session.row(_FREE_SLOTS, workflow=grant.workflow, seen_within=SEEN_WITHIN_SECONDS)
+    holds = {row.scope: row.reason for row in standing}
+    return Records(
+        items={row.item_id: _record(row) for row in items},
+        free_slots=max(int(slots.free), 0) if slots is not None else 0,
+        held_workflow=holds.get("workflow"),
+        held_fleet=holds.get("fleet"),
+        contract_broken=problem is not None and problem.problem is not None,
+        braked=any(row.kind == HoldKind.MASS_CANCEL.value for row in standing),
+        trusted=grant.trusted,
+        waits={row.item_id: as_text(row.reason, row.detail) for row in waits},
+    )
+
+
+def due_ids(records: Records, now: datetime, *, requeue_seconds: float) -> tuple[str, ...]:
+    """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
+    stale_at = now - timedelta(seconds=requeue_seconds)
+    return tuple(record.id for record in records.live() if _is_due(record, now, stale_at))
+
+
+def as_text(reason: str, detail: str) -> str:
+    """A stored reason as one text, to be compared."""
+    return f"{reason}: {detail}" if detail else reason
+
+
+def _is_due(record: ItemRecord, now: datetime, stale_at: datetime) -> bool:
+    turn, task = record.turn, record.task
+    if turn is None:
+        return task is not None and task.due_at is not None and task.due_at <= now
+    if turn.status is TurnStatus.RUNNING:
+        return turn.lease_until is not None and turn.lease_until < now
+    return turn.enqueued_at is None or turn.enqueued_at <= stale_at
+
+
+def _record(row: Row) -> ItemRecord:
+    return ItemRecord(
+        key=row.key,
+        id=row.item_id,
+        identifier=row.identifier,
+        version=row.version,
+        fence=row.fence,
+        task=TaskRecord(row.task_id, row.due_at) if row.task_id is not None else None,
+        turn=_turn(row) if row.turn_id is not None else None,
+        held=row.held,
+        held_state=row.state_seen,
+        held_firmly=row.held_firmly,
+        unsent_move=row.unsent_move,
+        moved_at=row.moved_at,
+        absences=row.absences,
+    )
+
+
+def _turn(row: Row) -> TurnRecord:
+    return TurnRecord(
+        id=row.turn_id,
+        fence=row.turn_fence,
+        status=TurnStatus(row.status),
+        state=row.state,
+        enqueued_at=row.enqueued_at,
+        lease_until=row.lease_until,
+        cancelled=row.cancelled,
+    )

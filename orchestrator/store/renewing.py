@@ -1,0 +1,48 @@
+"""Extends the leases of a worker's turns in one statement, in id order, past any row that is locked.
+
+A lease that ran out is renewed too while nobody took the turn: the fence decides, not the clock, and an hour's work
+survives an outage of the database. The new end is counted from the clock after a wait, never from a time already past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from orchestrator.domain.turn import StopReason
+from orchestrator.ports.store import Renewal, TurnRef
+from orchestrator.store.database import Database
+
+_RENEW = """
+    with locked as (
+        select turn.id, turn.cancel,
+            (true
+                and turn.fence = asked.fence and turn.token = asked.token -- rule: fence
+                and turn.status = 'running' and turn.death is null -- rule: fence
+            ) as ours
+        from turn join unnest(cast(:ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]))
+            as asked (id, fence, token) on asked.id = turn.id
+        order by turn.id
+        for update of turn skip locked
+    ), renewed as (
+        update turn
+        set lease_until = least(stationkeeper_clock() + make_interval(secs => :lease_seconds),
+            coalesce(turn.step_deadline_at, 'infinity'))
+        from locked where turn.id = locked.id and locked.ours
+    )
+    select id, ours, cancel from locked
+"""
+
+
+def renew(database: Database, refs: Sequence[TurnRef], *, lease_seconds: float) -> Mapping[UUID, Renewal]:
+    """What was found of each turn; one that is missing from the answer was locked and is unknown."""
+    if not refs:
+        return {}
+    rows = database.rows(
+        _RENEW,
+        ids=[ref.turn_id for ref in refs],
+        fences=[ref.fence for ref in refs],
+        tokens=[ref.token for ref in refs],
+        lease_seconds=lease_seconds,
+    )
+    return {row.id: Renewal(row.ours, StopReason(row.cancel) if row.cancel is not None else None) for row in rows}

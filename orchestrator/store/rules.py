@@ -1,0 +1,43 @@
+"""The rules of our statements, by name, so that a demonstration or a mutation test can leave out one of them.
+
+A rule is a whole line of SQL that ends in `-- rule: <name>`, and a statement stays valid without it. With nothing left
+out the text is what stands in the source.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import sqlalchemy
+
+# Every rule that a line may name; a misspelt one is an error, not a silent demonstration of nothing.
+NAMES = frozenset({"cancel", "cap", "claim", "deadline", "fence", "hold", "version"})
+_RULE = re.compile(r"-- rule: (\w+)\s*$")
+
+
+class UnknownRule(ValueError):
+    """A rule was to be left out that no statement has; the message lists those that there are."""
+
+
+def check(left_out: frozenset[str]) -> frozenset[str]:
+    """The names, when every one of them is a rule. Raises UnknownRule."""
+    for name in sorted(left_out - NAMES):
+        raise UnknownRule(f"no rule is called {name!r}; there are: {', '.join(sorted(NAMES))}")
+    return left_out
+
+
+@functools.cache
+def statement(sql: str, left_out: frozenset[str]) -> sqlalchemy.TextClause:
+    """The statement, made once, without the lines of the rules left out."""
+    kept = (line for line in sql.splitlines() if rule_of(line) not in left_out)
+    return sqlalchemy.text("\n".join(kept))
+
+
+def rule_of(line: str) -> str | None:
+    """The rule that a line of SQL carries out, None for a line that carries out none. Raises UnknownRule."""
+    found = _RULE.search(line)
+    if found is None:
+        return None
+    check(frozenset({found[1]}))
+    return found[1]

@@ -1,0 +1,216 @@
+"""What a person is shown of our records: plain values, one a row, with times as the database's clock told them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowView:
+    """A workflow in force, with its last tick: when it began, whether it still runs, what it reported."""
+
+    name: str
+    version: int
+    scope: str
+    path: str
+    interval_ms: int
+    problem: str | None
+    open_turns: int
+    ticked_at: datetime | None
+    listed_at: datetime | None
+    ticking: bool
+    report: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """A turn. `death` says how the end of its worker was learnt."""
+
+    id: UUID
+    workflow: str
+    workflow_version: int
+    item_id: str
+    identifier: str
+    ordinal: int
+    fence: int
+    status: str
+    state: str
+    attempt: int | None
+    opened_at: datetime
+    enqueued_at: datetime | None
+    admitted_at: datetime | None
+    ended_at: datetime | None
+    lease_until: datetime | None
+    host: str | None
+    pid: int | None
+    cancel: str | None
+    stop_reason: str | None
+    summary: str | None
+    death: str | None
+    session: str | None
+    transcript: str | None
+    usage: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task; `due_at` is when it wants its next turn."""
+
+    id: UUID
+    workflow: str
+    identifier: str
+    status: str
+    due_at: datetime | None
+    stop_reason: str | None
+    opened_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class HoldView:
+    """A hold; `identifier` is None when it stands on a workflow or the fleet."""
+
+    id: UUID
+    scope: str
+    workflow: str | None
+    identifier: str | None
+    kind: str
+    lift: str
+    reason: str
+    owner: str
+    until: datetime | None
+    placed_at: datetime
+    lifted_at: datetime | None
+    lifted_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteView:
+    """A row of the outbox; `what` is the role that a move goes to, or a comment's text."""
+
+    id: int
+    workflow: str
+    identifier: str
+    seq: int
+    kind: str
+    act: str
+    what: str
+    status: str
+    tries: int
+    written_at: datetime
+    due_at: datetime | None
+    settled_at: datetime | None
+    state: str | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerView:
+    """A worker as it told of itself last."""
+
+    id: UUID
+    host: str
+    pid: int
+    slots: int
+    busy: int
+    queues: tuple[str, ...]
+    started_at: datetime
+    seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WaitView:
+    """Why an item was left out by the last tick that looked at it, and since when."""
+
+    workflow: str
+    item_id: str
+    identifier: str
+    reason: str
+    detail: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """An item's row."""
+
+    key: int
+    scope: str
+    item_id: str
+    identifier: str
+    workflow: str
+    state: str
+    version: int
+    fence: int
+    attempt: int
+    turns_in_row: int
+    sessions: int
+    session: str | None
+    absences: int
+    moved_at: datetime | None
+    host: str | None
+    workspace: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepView:
+    """A step of a turn."""
+
+    turn_id: UUID
+    ordinal: int
+    name: str
+    output: Mapping[str, object]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """A line of the history."""
+
+    at: datetime
+    kind: str
+    detail: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason."""
+
+    now: datetime
+    workflows: tuple[WorkflowView, ...]
+    turns: tuple[TurnView, ...]
+    retries: tuple[TaskView, ...]
+    holds: tuple[HoldView, ...]
+    writes: tuple[WriteView, ...]
+    workers: tuple[WorkerView, ...]
+    waits: Mapping[tuple[str, str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened."""
+
+    now: datetime
+    identifier: str
+    item: ItemView | None
+    wait: WaitView | None
+    task: TaskView | None
+    turn: TurnView | None
+    holds: tuple[HoldView, ...]
+    writes: tuple[WriteView, ...]
+    turns: tuple[TurnView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """Everything that happened to an item, oldest first."""
+
+    item: ItemView
+    turns: tuple[TurnView, ...]
+    steps: tuple[StepView, ...]
+    writes: tuple[WriteView, ...]
+    holds: tuple[HoldView, ...]
+    lines: tuple[LineView, ...]

@@ -1,0 +1,81 @@
+"""Why each candidate that was left out did not start: changes only, in bulk; an unchanged board writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from orchestrator.domain.select import Wait
+from orchestrator.store import records
+from orchestrator.store.database import Database, Session
+
+# `since` is when the reason came up; a new detail of the same reason keeps it.
+_SAVE = """
+    insert into wait (workflow, item_id, identifier, reason, detail)
+    select :workflow, put.item_id, put.identifier, put.reason, put.detail
+    from unnest(
+        cast(:item_ids as text[]), cast(:identifiers as text[]), cast(:reasons as text[]), cast(:details as text[]))
+        as put (item_id, identifier, reason, detail)
+    on conflict (workflow, item_id) do update
+    set identifier = excluded.identifier, reason = excluded.reason, detail = excluded.detail,
+        since = case when wait.reason = excluded.reason then wait.since else excluded.since end
+"""
+_FORGET = "delete from wait where workflow = :workflow and item_id = any(:item_ids)"
+_LISTED = "select item_id from item where workflow = :workflow and listed"
+# A row that a listing did not show any more, and that nothing of ours is going on with, need not be read again.
+_UNLIST = """
+    update item set listed = false
+    where workflow = :workflow and item_id = any(:item_ids) and listed
+        and not exists (
+            select from task where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled'))
+"""
+
+
+def save(  # noqa: PLR0913 -- what the door is given
+    database: Database,
+    workflow: str,
+    waits: Mapping[str, Wait],
+    *,
+    identifiers: Mapping[str, str],
+    whole: bool,
+    known: Mapping[str, str],
+) -> int:
+    """Store the reasons that changed against `known`; `whole`: those not named have none. Returns rows written."""
+    changed = [item_id for item_id, wait in waits.items() if known.get(item_id) != _text(wait)]
+    over = [item_id for item_id in known if item_id not in waits] if whole else []
+    with database.transaction() as session:
+        if changed:
+            _put(session, workflow, waits, item_ids=changed, identifiers=identifiers)
+        if over:
+            session.change(_FORGET, workflow=workflow, item_ids=over)
+        if whole:
+            _unlist(session, workflow, shown=waits.keys())
+    return len(changed) + len(over)
+
+
+def _put(
+    session: Session,
+    workflow: str,
+    waits: Mapping[str, Wait],
+    *,
+    item_ids: list[str],
+    identifiers: Mapping[str, str],
+) -> None:
+    session.change(
+        _SAVE,
+        workflow=workflow,
+        item_ids=item_ids,
+        identifiers=[identifiers.get(item_id, item_id) for item_id in item_ids],
+        reasons=[waits[item_id].reason.value for item_id in item_ids],
+        details=[waits[item_id].detail for item_id in item_ids],
+    )
+
+
+def _unlist(session: Session, workflow: str, *, shown: Collection[str]) -> None:
+    """`shown` holds the items left out; one that was dispatched has a live task instead, which keeps its row."""
+    gone = [row.item_id for row in session.rows(_LISTED, workflow=workflow) if row.item_id not in shown]
+    if gone:
+        session.change(_UNLIST, workflow=workflow, item_ids=gone)
+
+
+def _text(wait: Wait) -> str:
+    return records.as_text(wait.reason.value, wait.detail)

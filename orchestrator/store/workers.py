@@ -1,0 +1,43 @@
+"""The workers' rows: who is there, and with how many turn slots."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from orchestrator.ports.store import WorkerRow
+from orchestrator.store.database import Database
+
+# Ten beats: a worker that is busy for a moment stays, one that died stops counting before anybody waits for it.
+SEEN_WITHIN_SECONDS = 10
+
+_BEAT = """
+    insert into worker (id, host, boot_id, pid, slots, busy, queues, seen_at)
+    values (:id, :host, :boot_id, :pid, :slots, :busy, :queues, stationkeeper_clock())
+    on conflict (id) do update
+    set slots = excluded.slots, busy = excluded.busy, queues = excluded.queues, seen_at = excluded.seen_at
+"""
+_LEAVE = "delete from worker where id = :id"
+
+
+class Workers:
+    """The room of the workers themselves."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def beat(self, row: WorkerRow) -> None:
+        """Say that the worker is alive."""
+        self._database.change(
+            _BEAT,
+            id=row.id,
+            host=row.host,
+            boot_id=row.boot_id,
+            pid=row.pid,
+            slots=row.slots,
+            busy=row.busy,
+            queues=list(row.queues),
+        )
+
+    def leave(self, worker_id: UUID) -> None:
+        """Say that it has ended."""
+        self._database.change(_LEAVE, id=worker_id)

@@ -1,0 +1,85 @@
+"""The workflows in force; a changed, valid file becomes the next version by compare-and-set on the version in force."""
+
+from __future__ import annotations
+
+from orchestrator.ports.store import WorkflowRow
+from orchestrator.store.database import Database, Row, Session
+
+_VERSIONS = """
+    select workflow.name, found.version, found.digest, found.body, found.path, workflow.scope, workflow.problem
+    from workflow join workflow_version found on found.workflow = workflow.name
+"""
+_CURRENT = f"{_VERSIONS} where workflow.name = :name and found.version = workflow.version"
+_ALL = f"{_VERSIONS} where found.version = workflow.version order by workflow.name"
+_VERSION = f"{_VERSIONS} where workflow.name = :name and found.version = :version"
+
+_FIRST = """
+    insert into workflow (name, version, scope, interval_ms) values (:name, 1, :scope, :interval_ms)
+    on conflict (name) do nothing
+"""
+_NEXT = """
+    update workflow set version = version + 1, scope = :scope, interval_ms = :interval_ms, problem = null
+    where name = :name and version = :seen
+"""
+_KEEP = """
+    insert into workflow_version (workflow, version, digest, body, path)
+    values (:name, :version, :digest, :body, :path)
+"""
+_RING = """
+    insert into reconciler (workflow, list_requested_at) values (:name, stationkeeper_clock())
+    on conflict (workflow) do update set list_requested_at = stationkeeper_clock()
+"""
+_SET_PROBLEM = """
+    update workflow set problem = :problem where name = :name and problem is distinct from :problem
+"""
+
+
+class Workflows:
+    """The room of the versions in force."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def publish(self, row: WorkflowRow, *, interval_ms: int) -> WorkflowRow:
+        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then."""
+        with self._database.transaction() as session:
+            if _put(session, row, interval_ms):
+                session.change(
+                    _KEEP, name=row.name, version=row.version + 1, digest=row.digest, body=row.body, path=row.path
+                )
+                session.change(_RING, name=row.name)
+            found = session.row(_CURRENT, name=row.name)
+        assert found is not None  # noqa: S101 -- it was there, or it is there now
+        return workflow_row(found)
+
+    def current(self, name: str) -> WorkflowRow | None:
+        """The version in force."""
+        found = self._database.row(_CURRENT, name=name)
+        return workflow_row(found) if found is not None else None
+
+    def all(self) -> tuple[WorkflowRow, ...]:
+        """Every workflow in force, by name."""
+        return tuple(workflow_row(row) for row in self._database.rows(_ALL))
+
+    def version(self, name: str, number: int) -> WorkflowRow:
+        """A version that a turn was opened with. Raises LookupError when there never was one."""
+        found = self._database.row(_VERSION, name=name, version=number)
+        if found is None:
+            raise LookupError(f"workflow {name} has no version {number}")
+        return workflow_row(found)
+
+    def set_problem(self, name: str, problem: str | None) -> bool:
+        """Store what the board lacks for the workflow's contract; True when that changed."""
+        return self._database.change(_SET_PROBLEM, name=name, problem=problem) == 1
+
+
+def workflow_row(row: Row) -> WorkflowRow:
+    """A version as the engine knows it."""
+    return WorkflowRow(row.name, row.version, row.digest, row.body, row.path, row.scope, row.problem)
+
+
+def _put(session: Session, row: WorkflowRow, interval_ms: int) -> bool:
+    if row.version == 0:
+        return session.change(_FIRST, name=row.name, scope=row.scope, interval_ms=interval_ms) == 1
+    changed = session.change(_NEXT, name=row.name, scope=row.scope, interval_ms=interval_ms, seen=row.version)
+    return changed == 1

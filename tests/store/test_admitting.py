@@ -1,0 +1,104 @@
+"""Admission: one statement starts a turn, and whoever comes second gets no row."""
+
+import dataclasses
+
+import pytest
+
+from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
+from orchestrator.domain.turn import StopReason
+from orchestrator.ports.store import Admitted
+from tests.store.scene import LEASE_SECONDS, Scene, owner, together
+from tests.waiting import until
+
+
+def admit(scene: Scene, opened, fence=None) -> Admitted | None:
+    """One delivery of the turn's message."""
+    turns = scene.store.turns
+    return turns.admit(opened.turn_id, fence or opened.fence, owner(), lease_seconds=LEASE_SECONDS)
+
+
+@pytest.mark.proves("H4", "FS-04")
+def test_ten_deliveries_of_one_message_start_one_turn(scene):
+    """Of ten admissions of one turn at one moment exactly one gets the row."""
+    opened = scene.open()
+    answers = together(*[lambda: admit(scene, opened)] * 10)
+    assert sum(answer is not None for answer in answers) == 1
+
+
+def test_a_delivery_with_another_fence_starts_nothing(scene):
+    """A message that names an older or newer fence is not this turn's."""
+    opened = scene.open()
+    assert admit(scene, opened, fence=opened.fence + 1) is None
+    assert admit(scene, opened) is not None
+
+
+@pytest.mark.proves("H3", "RT-07")
+def test_lease_and_attempt_start_at_admission_only(scene):
+    """A queued turn has neither lease nor attempt, however long it waits; admission starts both."""
+    opened = scene.open()
+    queued = scene.record()
+    assert (queued.turn.lease_until, scene.one("select attempt from item")) == (None, 0)
+    assert admit(scene, opened).counters.attempt == 1
+    assert scene.record().turn.lease_until is not None
+
+
+def test_a_queued_turn_that_was_cancelled_does_not_start(scene):
+    """A cancel that came before the message wins."""
+    opened = scene.open()
+    assert scene.store.items.cancel(scene.record(), StopReason.MOVED_AWAY, workflow="demo")
+    assert admit(scene, opened) is None
+
+
+@pytest.mark.proves("H16")
+@pytest.mark.parametrize("scope", list(HoldScope), ids=lambda scope: scope.value)
+def test_a_queued_turn_under_a_hold_does_not_start(scene, scope):
+    """A hold on the item, its workflow or the fleet that was placed while the turn was queued keeps it from starting."""
+    opened = scene.open()
+    place(scene, scope)
+    assert admit(scene, opened) is None
+
+
+@pytest.mark.proves("H16", "H12")
+def test_a_hold_committed_while_admission_waited_is_seen(scene):
+    """Admission that waited for the item's lock reads holds after the wait, not from the moment at which it began."""
+    opened = scene.open()
+    with scene.client() as holder:
+        holder.execute("select 1 from item for update")
+        holder.execute(PLACE, (HoldScope.ITEM.value, None, scene.record().key))
+        waiting = scene.later(lambda: admit(scene, opened))
+        until(lambda: scene.blocked_by(holder))
+        holder.commit()
+        assert waiting.result() is None
+
+
+def test_counters_are_those_of_the_item_with_this_turn(scene):
+    """The first turn of a task is attempt 1, turn 1 in a row, session 1, whatever happened to the item before."""
+    scene.open()
+    assert scene.store.items.cancel(scene.record(), StopReason.MOVED_AWAY, workflow="demo")
+    admitted = scene.run()
+    assert dataclasses.astuple(admitted.counters) == (1, 1, 1)
+    assert (admitted.ordinal, admitted.ref.fence) == (2, 2)
+
+
+def test_a_turn_runs_the_version_that_it_was_opened_with(scene):
+    """A workflow that changes while a turn is queued does not change the turn."""
+    opened = scene.open()
+    scene.store.workflows.publish(dataclasses.replace(scene.workflow, digest="d2", body="body two"), interval_ms=1000)
+    assert scene.admit(opened).workflow.body == "body one"
+
+
+PLACE = """
+    insert into hold (scope, workflow, item_key, kind, lift, reason, owner)
+    values (%s, %s, %s, 'operator', 'person', 'stop', 'a person')
+"""
+
+
+def place(scene: Scene, scope: HoldScope) -> None:
+    """A person's hold on the item, its workflow or everything."""
+    if scope is HoldScope.WORKFLOW:
+        hold = Hold(scope, HoldKind.OPERATOR, Lift.PERSON, "stop")
+        scene.store.items.hold_workflow("demo", hold, HoldKind.OPERATOR)
+        return
+    with scene.client() as person:
+        person.execute(PLACE, (scope.value, None, scene.record().key if scope is HoldScope.ITEM else None))
+        person.commit()
