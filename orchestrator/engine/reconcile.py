@@ -1,0 +1,155 @@
+"""One tick: what the board wants against what our records say, and the gap closed. The only place that opens turns.
+
+The order is the law: the contract against the live states, our records in one snapshot, the board last. The other order
+starts finished work a second time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orchestrator import telemetry
+from orchestrator.domain import contract as contracts
+from orchestrator.domain import reconcile
+from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
+from orchestrator.domain.item import Item
+from orchestrator.domain.reconcile import Plan
+from orchestrator.domain.records import Board, Malformed, Records
+from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import apply
+from orchestrator.ports import Ports
+from orchestrator.ports.store import TickGrant, WorkflowRow
+from orchestrator.ports.tracker import Tracker, TrackerError
+from orchestrator.ports.workflows import WorkflowInvalid
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What one tick did: counts of actions and reasons, and what kept it from reading the board, if anything did."""
+
+    workflow: str
+    listing: bool
+    counts: Mapping[str, int]
+    fault: str | None = None
+
+    def as_row(self) -> dict[str, object]:
+        """As it is kept on the reconciler row."""
+        return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault}
+
+
+def ring(ports: Ports, workflow: str | None = None, *, full: bool) -> Report | None:
+    """Begin a tick if one is due, and ring again while another is; None when none was due.
+
+    `full` asks for a listing first, so that a call by hand always leads to one full tick that began after it.
+    """
+    if full:
+        ports.store.reconciler.request(workflow, listing=True)
+    grant = ports.store.reconciler.begin(workflow)
+    if grant is None:
+        return None
+    report = _guarded(ports, grant)
+    if ports.store.reconciler.finish(grant, report.as_row()):
+        ports.queue.ring()
+    return report
+
+
+def preview(ports: Ports, name: str) -> tuple[Plan, Board, Records]:
+    """What the next full tick would do; writes nothing. Raises TrackerError, WorkflowInvalid, LookupError."""
+    row = ports.store.workflows.current(name)
+    if row is None:
+        raise LookupError(name)
+    workflow = ports.workflows.parse(row.body, path=row.source())
+    grant = ports.store.reconciler.peek(name)
+    records = ports.store.items.records(grant)
+    board = _read_board(ports, grant, workflow=workflow, records=records)
+    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
+    return plan, board, records
+
+
+def _guarded(ports: Ports, grant: TickGrant) -> Report:
+    """A tick that cannot go on says so in its report; the next one starts from scratch."""
+    try:
+        return _tick(ports, grant)
+    except (apply.TickLost, WorkflowInvalid) as fault:
+        telemetry.tick_failed(grant.workflow, error=fault)
+        return Report(grant.workflow, grant.listing, {}, str(fault))
+
+
+def _tick(ports: Ports, grant: TickGrant) -> Report:
+    row = ports.store.workflows.current(grant.workflow)
+    assert row is not None  # noqa: S101 -- the reconciler row refers to it
+    workflow = ports.workflows.parse(row.body, path=row.source())
+    fault = _check_contract(ports, grant, row=row, workflow=workflow)
+    records = ports.store.items.records(grant)
+    try:
+        board = _read_board(ports, grant, workflow=workflow, records=records)
+    except TrackerError as error:
+        board, fault = Board({}, grant.began_at), str(error)
+    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
+    _brake(ports, row, records=records, plan=plan, read=fault is None)
+    waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
+    whole = grant.listing and fault is None
+    written = ports.store.items.save_waits(
+        grant.workflow, waits, identifiers=_identifiers(board), whole=whole, known=records.waits
+    )
+    report = Report(grant.workflow, grant.listing, plan.counts(), fault)
+    said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
+    telemetry.tick(grant.workflow, listing=grant.listing, report=said)
+    return report
+
+
+def _check_contract(ports: Ports, grant: TickGrant, *, row: WorkflowRow, workflow: Workflow) -> str | None:
+    """Compare the contract with the live states at each listing; what is wrong stops dispatch only (SC-17)."""
+    if not grant.listing:
+        return None
+    try:
+        live = ports.tracker(workflow).states()
+    except TrackerError as error:
+        return str(error)
+    lacking = "; ".join(f"{problem.key}: {problem.message}" for problem in contracts.missing(workflow.contract, live))
+    if ports.store.workflows.set_problem(row.name, lacking or None):
+        telemetry.contract_broken(row.name, problem=lacking or "none any more")
+    return None
+
+
+def _read_board(ports: Ports, grant: TickGrant, *, workflow: Workflow, records: Records) -> Board:
+    """The board, last. A listing reads every active item, and by id those of ours that it did not show."""
+    tracker = ports.tracker(workflow)
+    listed, malformed = _list(ports, grant, tracker=tracker, workflow=workflow) if grant.listing else ({}, ())
+    asked = _ours(records) if grant.listing else ports.store.items.due_ids(records, grant.began_at)
+    missing = [item_id for item_id in asked if item_id not in listed]
+    found = tracker.get_items(missing)
+    gone = frozenset(item_id for item_id in missing if item_id not in found)
+    return Board({**listed, **found}, grant.began_at, gone, malformed)
+
+
+def _ours(records: Records) -> tuple[str, ...]:
+    return tuple(record.id for record in records.live())
+
+
+def _list(
+    ports: Ports, grant: TickGrant, *, tracker: Tracker, workflow: Workflow
+) -> tuple[dict[str, Item], tuple[Malformed, ...]]:
+    items: dict[str, Item] = {}
+    malformed: list[Malformed] = []
+    for page in tracker.list_items(workflow.contract.active):
+        items.update((item.id, item) for item in page.items)
+        malformed.extend(page.malformed)
+        apply.keep(ports, grant)
+    return items, tuple(malformed)
+
+
+def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan, read: bool) -> None:
+    """Hold the workflow when a plan would stop most of the fleet; lift it when a later read contradicts."""
+    if plan.mass_cancel:
+        reason = "a tick would have cancelled more than half of the running items"
+        hold = Hold(HoldScope.WORKFLOW, HoldKind.MASS_CANCEL, Lift.CONDITION, reason)
+        ports.store.items.hold_workflow(row.name, hold, HoldKind.MASS_CANCEL)
+        telemetry.held(row.name, kind=HoldKind.MASS_CANCEL, reason=reason)
+    elif read and records.held_workflow is not None:
+        ports.store.items.hold_workflow(row.name, None, HoldKind.MASS_CANCEL)
+
+
+def _identifiers(board: Board) -> dict[str, str]:
+    return {item.id: item.identifier for item in board.items.values()} | {bad.id: bad.id for bad in board.malformed}

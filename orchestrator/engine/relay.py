@@ -1,0 +1,137 @@
+"""Write-backs: the head row of one item at a time, permitted at the last moment, settled by compare-and-set.
+
+A person's decision wins by `only_from` in the move itself; the re-read here only saves calls and finds what to say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from orchestrator import telemetry
+from orchestrator.domain import writeback
+from orchestrator.domain.contract import StateContract, fold
+from orchestrator.domain.item import Item
+from orchestrator.domain.writeback import Comment, Defer, Move, Post, Suppress
+from orchestrator.ports import Ports
+from orchestrator.ports.store import Claimed, Settlement
+from orchestrator.ports.tracker import PASSING, Moved, Tracker, TrackerError, TrackerFault
+from orchestrator.ports.workflows import WorkflowInvalid
+
+# Longer than the re-read and the write may take together (each has a 30 s time-out of its own, TE-04).
+CLAIM_SECONDS = 75.0
+# Below this much claim left the write is not begun: another relay may take the row while ours is under way.
+_MARGIN_SECONDS = 35.0
+# Somebody else wrote the card at the same moment; they are done in milliseconds.
+_CONFLICT_PAUSE_SECONDS = 0.2
+_FIRST_PAUSE_SECONDS = 1.0
+_LONGEST_PAUSE_SECONDS = 300.0
+# One task of the relay ends after so many rows, so that a flood of one kind never keeps a thread for good.
+_ROWS_A_DRAIN = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What became of one claimed row."""
+
+    settlement: Settlement
+    detail: str = ""
+    state: str | None = None
+    pause_seconds: float = 0.0
+
+
+def drain(ports: Ports) -> int:
+    """Post what is due until nothing is; returns how many rows were looked at."""
+    for count in range(_ROWS_A_DRAIN):
+        sent_at = ports.clock.boot_seconds()
+        claimed = ports.store.outbox.claim(seconds=CLAIM_SECONDS)
+        if claimed is None:
+            return count
+        settled = _post(ports, claimed, sent_at)
+        ports.store.outbox.settle(
+            claimed,
+            settled.settlement,
+            detail=settled.detail,
+            state=settled.state,
+            pause_seconds=settled.pause_seconds,
+        )
+        telemetry.write_settled(
+            claimed.identifier,
+            write=claimed.write.kind,
+            outcome=settled.settlement.value,
+            detail=settled.detail,
+        )
+    return _ROWS_A_DRAIN
+
+
+def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
+    try:
+        workflow = ports.workflows.parse(claimed.workflow.body, path=claimed.workflow.source())
+        contract = _contract(ports, claimed, workflow.contract)
+        tracker = ports.tracker(workflow)
+        item = tracker.get_items([claimed.item_id]).get(claimed.item_id)
+    except (TrackerError, WorkflowInvalid) as fault:
+        return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
+    already = _landed(claimed, item, contract)
+    if already is not None:
+        return already
+    verdict = writeback.permit(claimed.write, item, contract)
+    match verdict:
+        case Suppress(reason=reason):
+            return _Settled(Settlement.SUPPRESSED, reason)
+        case Defer(reason=reason):
+            return _Settled(Settlement.DEFERRED, reason, pause_seconds=_pause(claimed))
+        case Post(state=state):
+            if ports.clock.boot_seconds() - sent_at > claimed.local_seconds - _MARGIN_SECONDS:
+                return _Settled(Settlement.DEFERRED, "the claim ran out before the write began")
+            return _write(tracker, claimed, item=item, state=state)
+
+
+def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateContract:
+    """The contract in force, with every state that was terminal when the turn was opened: neither is written over."""
+    if claimed.pinned.version == claimed.workflow.version:
+        return current
+    pinned = ports.workflows.parse(claimed.pinned.body, path=claimed.pinned.source()).contract
+    return replace(current, terminal=tuple(dict.fromkeys((*current.terminal, *pinned.terminal))))
+
+
+def _landed(claimed: Claimed, item: Item | None, contract: StateContract) -> _Settled | None:
+    """A move whose earlier claim ended without a word is looked up before it is sent again."""
+    act = claimed.write.act
+    if not claimed.uncertain or item is None or not isinstance(act, Move):
+        return None
+    state = writeback.target(act.role, contract)
+    if state is not None and fold(item.state) == fold(state):
+        return _Settled(Settlement.SENT, "found on the card", state=item.state)
+    return None
+
+
+def _write(tracker: Tracker, claimed: Claimed, *, item: Item | None, state: str | None) -> _Settled:
+    act = claimed.write.act
+    try:
+        if isinstance(act, Comment):
+            tracker.comment(claimed.item_id, act.key, act.body)
+            return _Settled(Settlement.SENT)
+        revision = item.revision if item is not None else None
+        answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=revision)
+    except TrackerError as fault:
+        return _failed(claimed, fault)
+    if isinstance(answer, Moved):
+        return _Settled(Settlement.SENT, state=state)
+    return _Settled(Settlement.SUPPRESSED, f"a person moved the card first ({answer.state})")
+
+
+def _failed(claimed: Claimed, fault: TrackerError) -> _Settled:
+    if fault.fault is TrackerFault.CONFLICT:
+        return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_CONFLICT_PAUSE_SECONDS)
+    if fault.sent:
+        return _Settled(Settlement.UNKNOWN, str(fault), pause_seconds=_pause(claimed, fault))
+    if fault.fault in PASSING:
+        return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
+    return _Settled(Settlement.PARKED, str(fault))
+
+
+def _pause(claimed: Claimed, fault: Exception | None = None) -> float:
+    """Doubling with each try, up to five minutes; a Retry-After wins when it is longer."""
+    asked = fault.retry_after_seconds if isinstance(fault, TrackerError) else None
+    doubled = min(_FIRST_PAUSE_SECONDS * (1 << min(claimed.tries, 16)), _LONGEST_PAUSE_SECONDS)
+    return max(doubled, asked or 0.0)

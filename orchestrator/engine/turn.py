@@ -1,0 +1,180 @@
+"""One turn: admission, the agent's work, the conclusion. Each durable write is one call of the store.
+
+A turn decides nothing that it can lose: when a checkpoint or the conclusion is refused, the turn is not ours any more,
+and everything after that is somebody else's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from orchestrator import telemetry
+from orchestrator.domain import keys, turn
+from orchestrator.domain.item import Item
+from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
+from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import patience, refused, report, work
+from orchestrator.engine.worker import Worker
+from orchestrator.ports import Ports
+from orchestrator.ports.leases import LeasesUnavailable
+from orchestrator.ports.queue import PublishFailed
+from orchestrator.ports.store import Admitted, StepRecord
+from orchestrator.ports.tracker import TrackerError
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A turn under way, for every step of it; `sent_at` is the boot clock's reading when its admission was sent."""
+
+    ports: Ports
+    worker: Worker
+    admitted: Admitted
+    workflow: Workflow
+    sent_at: float
+
+    def now(self) -> datetime:
+        """The database's time, reckoned from the admission: due times must not depend on this host's wall clock."""
+        return self.admitted.admitted_at + timedelta(seconds=self.ports.clock.boot_seconds() - self.sent_at)
+
+
+def take_turn(ports: Ports, worker: Worker, *, turn_id: UUID, fence: int) -> Conclusion | None:
+    """Run a queued turn if a slot is free and it is admitted; None otherwise, or when it was lost on the way.
+
+    A message that finds no slot is simply dropped: the row stays queued and the tick enqueues it again.
+    """
+    with worker.turns.slot() as free:
+        if not free:
+            return None
+        sent_at = ports.clock.boot_seconds()
+        admitted = ports.store.turns.admit(turn_id, fence, worker.owner(), lease_seconds=worker.lease_seconds)
+        if admitted is None:
+            telemetry.turn_refused(turn_id, fence=fence)
+            return None
+        return _run_admitted(ports, worker, admitted=admitted, sent_at=sent_at)
+
+
+def _run_admitted(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float) -> Conclusion | None:
+    telemetry.turn_started(
+        admitted.identifier,
+        turn_id=admitted.ref.turn_id,
+        fence=admitted.ref.fence,
+        attempt=admitted.counters.attempt,
+    )
+    lease = keys.lease_key(admitted.workflow.scope, admitted.item_id)
+    supervisor = ports.supervisor()
+    supervisor.adopt(admitted.ref, lease_key=lease, sent_at=sent_at)
+    try:
+        workflow = ports.workflows.parse(admitted.workflow.body, path=admitted.workflow.source())
+        return _run(Stage(ports, worker, admitted, workflow, sent_at))
+    finally:
+        supervisor.release(admitted.ref.turn_id)
+        _let_go(ports, lease, admitted)
+
+
+def _run(stage: Stage) -> Conclusion | None:
+    item, ending = _wanted(stage)
+    if ending is None and item is not None:
+        if not _start(stage, item):
+            ending = refused.why(stage.ports, stage.admitted, lease_seconds=stage.worker.lease_seconds)
+        else:
+            desk = work.Desk(stage.ports, stage.admitted, stage.workflow, item, stage.worker)
+            ending = work.run(desk)
+    return _conclude(stage, ending) if ending is not None else None
+
+
+def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
+    """The card, re-read by id; it may have been closed while the turn waited for its slot."""
+    try:
+        item = _reread(stage)
+    except TrackerError as error:
+        return None, Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=str(error))
+    if item is None:
+        return None, Ending(Outcome.FAILED, StopReason.READ_FAILED, reason="the card is not on the board")
+    if stage.workflow.contract.is_terminal(item.state):
+        return item, Ending(Outcome.FAILED, StopReason.TERMINAL_SEEN)
+    if not stage.workflow.contract.is_active(item.state):
+        return item, Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
+    return item, None
+
+
+def _start(stage: Stage, item: Item) -> bool:
+    """The first checkpoint: the turn has started, and the card is to say so."""
+    writes = report.started(stage.ports.store.installation, stage.admitted, workflow=stage.workflow, item=item)
+    step = StepRecord(1, "started", {"state": item.state, "attempt": stage.admitted.counters.attempt})
+    kept = patience.persist(
+        lambda: stage.ports.store.turns.checkpoint(
+            stage.admitted.ref, step, writes=writes, lease_seconds=stage.worker.lease_seconds
+        )
+    )
+    if kept and writes:
+        _hint_relay(stage.ports)
+    return kept
+
+
+def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
+    """Re-read the card, decide what the end means, and write it all in one transaction."""
+    item = _reread_or_none(stage)
+    conclusion = turn.conclude(
+        ending,
+        item,
+        stage.workflow.contract,
+        counters=stage.admitted.counters,
+        limits=stage.workflow.turn_limits,
+        now=stage.now(),
+    )
+    writes = report.ended(
+        stage.ports.store.installation,
+        stage.admitted,
+        workflow=stage.workflow,
+        conclusion=conclusion,
+        ending=ending,
+    )
+    state = item.state if item is not None else None
+    ours = patience.persist(
+        lambda: stage.ports.store.turns.conclude(
+            stage.admitted.ref, conclusion, summary=ending.summary or ending.reason, writes=writes, now_state=state
+        )
+    )
+    if not ours:
+        telemetry.write_refused(stage.admitted.ref.turn_id, fence=stage.admitted.ref.fence, what="conclusion")
+        return None
+    telemetry.turn_ended(
+        stage.admitted.identifier,
+        turn_id=stage.admitted.ref.turn_id,
+        fence=stage.admitted.ref.fence,
+        stop=ending.stop,
+        session=ending.session,
+    )
+    if writes:
+        _hint_relay(stage.ports)
+    return conclusion
+
+
+def _reread(stage: Stage) -> Item | None:
+    return stage.ports.tracker(stage.workflow).get_items([stage.admitted.item_id]).get(stage.admitted.item_id)
+
+
+def _reread_or_none(stage: Stage) -> Item | None:
+    try:
+        return _reread(stage)
+    except TrackerError as error:
+        telemetry.service_failed("tracker", error=error)
+        return None
+
+
+def _let_go(ports: Ports, lease: str, admitted: Admitted) -> None:
+    """Hints only: a lease that stays runs out by itself, and a tick that is not rung comes by itself."""
+    try:
+        ports.leases.release(lease, admitted.ref.turn_id, admitted.ref.fence)
+        ports.queue.ring(admitted.workflow.name)
+    except (LeasesUnavailable, PublishFailed) as error:
+        telemetry.service_failed("redis", error=error)
+
+
+def _hint_relay(ports: Ports) -> None:
+    try:
+        ports.queue.relay()
+    except PublishFailed as error:
+        telemetry.service_failed("redis", error=error)

@@ -1,0 +1,129 @@
+"""The agent's part of a turn: workspace, prompt, the program under the supervisor, and the facts that it brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from orchestrator.domain.item import Item
+from orchestrator.domain.keys import UnsafeIdentifier
+from orchestrator.domain.turn import Ending, Outcome, StopReason
+from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import patience, refused
+from orchestrator.engine.worker import Worker
+from orchestrator.ports import Ports
+from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
+from orchestrator.ports.prompts import PromptFailed
+from orchestrator.ports.store import Admitted, StepRecord
+from orchestrator.ports.supervisor import SpawnFailed
+from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What one turn works with."""
+
+    ports: Ports
+    admitted: Admitted
+    workflow: Workflow
+    item: Item
+    worker: Worker
+
+
+def run(desk: Desk) -> Ending | None:
+    """Prepare, run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
+    try:
+        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier)
+        prompt = _prompt(desk)
+    except PromptFailed as fault:
+        return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=f"the prompt could not be rendered: {fault}")
+    except (WorkspaceFailed, WorkspaceBusy, UnsafeIdentifier) as fault:
+        return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
+    if not _checkpoint(desk, ordinal=2, name="workspace", output=_described(workspace)):
+        return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
+    ending = _run_agent(desk, workspace, prompt)
+    if not _checkpoint(desk, ordinal=3, name="agent", output=_outcome(ending)):
+        return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
+    return ending
+
+
+def _run_agent(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
+    """The program under the supervisor; each event is a fact, recorded as it comes."""
+    order = _agent_turn(desk, workspace, prompt)
+    transcript = str(order.transcript)
+    patience.persist(lambda: desk.ports.store.turns.record_transcript(desk.admitted.ref, transcript))
+    try:
+        session = desk.ports.agent(desk.workflow).start(order, desk.ports.supervisor())
+    except (AgentMisconfigured, SpawnFailed) as fault:
+        return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault))
+    for event in session.events():
+        _record(desk, event)
+    return session.ending()
+
+
+def _record(desk: Desk, event: AgentEvent) -> None:
+    turns, ref = desk.ports.store.turns, desk.admitted.ref
+    if event.type == "usage":
+        patience.persist(lambda: turns.record_usage(ref, event.data))
+    elif event.type == "session" and isinstance(event.data.get("session"), str):
+        session = str(event.data["session"])
+        patience.persist(lambda: turns.record_session(ref, session))
+
+
+def _checkpoint(desk: Desk, *, ordinal: int, name: str, output: Mapping[str, object]) -> bool:
+    step = StepRecord(ordinal, name, output)
+    turns, lease = desk.ports.store.turns, desk.worker.lease_seconds
+    return patience.persist(lambda: turns.checkpoint(desk.admitted.ref, step, lease_seconds=lease))
+
+
+def _described(workspace: Workspace) -> dict[str, object]:
+    return {
+        "path": str(workspace.path),
+        "branch": workspace.branch,
+        "head": workspace.head,
+        "created": workspace.created_now,
+    }
+
+
+def _outcome(ending: Ending) -> dict[str, object]:
+    return {
+        "outcome": ending.outcome.value,
+        "stop": ending.stop.value,
+        "summary": ending.summary,
+        "reason": ending.reason,
+    }
+
+
+def _prompt(desk: Desk) -> str:
+    counters = desk.admitted.counters
+    run = {
+        "turn_number": counters.turns_in_row,
+        "max_turns": desk.workflow.turn_limits.max_turns,
+        "is_continuation": counters.turns_in_row > 1,
+    }
+    attempt = counters.attempt if counters.attempt > 1 else None
+    return desk.ports.prompts.render(
+        desk.workflow.prompt, desk.item, attempt=attempt, run=run, retry_kind=desk.admitted.retry_kind
+    )
+
+
+def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
+    settings, ref = desk.workflow.agent, desk.admitted.ref
+    folder = desk.worker.state_dir / "turns" / str(ref.turn_id)
+    folder.mkdir(parents=True, exist_ok=True)
+    return AgentTurn(
+        turn_id=ref.turn_id,
+        fence=ref.fence,
+        issue_id=desk.admitted.item_id,
+        identifier=desk.admitted.identifier,
+        attempt=desk.admitted.counters.attempt,
+        prompt=prompt,
+        workspace=workspace.path,
+        scratch=folder,
+        transcript=folder / "transcript.log",
+        session=desk.admitted.session,
+        timeout_seconds=settings.turn_timeout_ms / 1000,
+        stall_seconds=settings.stall_timeout_ms / 1000 if settings.stall_timeout_ms > 0 else None,
+        lock_path=workspace.lock_path,
+        evidence=lambda: desk.ports.workspaces.changed_since(workspace),
+    )

@@ -1,0 +1,80 @@
+"""This worker as the engine sees it: who it is, how many turns it may run, and whether it is being stopped."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID, uuid4
+
+from orchestrator.ports.store import Owner
+
+
+class Slots:
+    """So many at a time, without waiting: who finds none goes away, and the next tick or hint comes again."""
+
+    def __init__(self, count: int) -> None:
+        """`count` may be 0: a worker that takes no turns."""
+        self.count = count
+        self.busy = 0
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def slot(self) -> Iterator[bool]:
+        """A slot for the length of the block; False when all are taken, or they are closed."""
+        free = self._take()
+        try:
+            yield free
+        finally:
+            if free:
+                self._give_back()
+
+    def open(self, count: int) -> None:
+        """Give out so many from now on."""
+        self.count = count
+
+    def close(self) -> None:
+        """Give out no more: the worker is being stopped."""
+        self._closed = True
+
+    def _take(self) -> bool:
+        with self._lock:
+            free = not self._closed and self.busy < self.count
+            self.busy += free
+            return free
+
+    def _give_back(self) -> None:
+        with self._lock:
+            self.busy -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a worker process is: its host, the kernel's boot id with the start of pid 1, and its pid."""
+
+    host: str
+    boot_id: str
+    pid: int
+    id: UUID = field(default_factory=uuid4)
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a turn needs to know of its worker.
+
+    Turn slots are ours, not Celery's: threads are kept for ticks and write-backs.
+    `state_dir` is where transcripts and scratch folders go.
+    """
+
+    identity: Identity
+    turns: Slots
+    state_dir: Path
+    lease_seconds: float
+
+    def owner(self) -> Owner:
+        """Who runs a turn, with a fresh run token for its admission."""
+        who = self.identity
+        return Owner(who.host, who.boot_id, who.pid, who.id, uuid4())

@@ -1,0 +1,106 @@
+"""What one worker process is: its doors, slots, supervisor and pulse; made at first use, ended with the worker.
+
+The Celery tasks reach for `context()`; the worker's signals call `begin`, `hand_back` and `end`.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from uuid import uuid4
+
+from orchestrator import clock, queue, settings, wiring
+from orchestrator.engine.publish import Publisher
+from orchestrator.engine.worker import Identity, Slots, Worker
+from orchestrator.ports import Ports
+from orchestrator.ports.store import WorkerRow
+from orchestrator.pulse import Pulse
+from orchestrator.supervisor import client
+
+# Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
+CONTROL_SLOTS = RELAY_SLOTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One process of ours. `supervisor` and `pulse` start with the worker and not before."""
+
+    ports: Ports
+    worker: Worker
+    publisher: Publisher
+    control: Slots
+    relay: Slots
+    supervisor: client.SupervisorClient
+    pulse: Pulse
+
+
+@cache
+def context() -> Context:
+    """This process, opened. A process that is asked for it twice at once opens it once: Celery's signals come first."""
+    found = settings.load()
+    supervisor = client.SupervisorClient(_launch_supervisor)
+    ports = wiring.open_ports(found, supervisor=supervisor)
+    identity = Identity(clock.host_name(), clock.boot_id(), os.getpid(), uuid4())
+    worker = Worker(identity, Slots(0), found.state_dir, found.lease_seconds)
+    return Context(
+        ports=ports,
+        worker=worker,
+        publisher=Publisher(ports),
+        control=Slots(CONTROL_SLOTS),
+        relay=Slots(RELAY_SLOTS),
+        supervisor=supervisor,
+        pulse=Pulse(
+            seconds=found.beat_seconds,
+            supervisor=supervisor.beat,
+            row=_row_of(ports, worker),
+            heartbeat=found.heartbeat_file,
+        ),
+    )
+
+
+def begin(queues: frozenset[str]) -> None:
+    """Start work on these queues: a supervisor where turns are taken, a tick where ticks run, the pulse anywhere."""
+    here = context()
+    if queue.TURNS in queues:
+        here.worker.turns.open(settings.load().turn_slots)
+        here.supervisor.start()
+    here.pulse.start()
+    if queue.CONTROL in queues:
+        here.publisher.look()
+        here.ports.store.reconciler.request(None, listing=True)
+
+
+def hand_back() -> None:
+    """Take no more turns, and end the running ones with their sessions kept; they conclude as `deploy`."""
+    here = context()
+    here.worker.turns.close()
+    here.supervisor.stop_all()
+
+
+def end() -> None:
+    """The pulse stops, the row goes, the pipe closes and with it the supervisor ends."""
+    here = context()
+    here.pulse.stop()
+    here.ports.store.workers.leave(here.worker.identity.id)
+    here.supervisor.close()
+
+
+def _launch_supervisor(theirs: socket.socket) -> subprocess.Popen[bytes]:
+    """The supervisor's process, with its end of the pipe as descriptor."""
+    command = [sys.executable, "-m", "orchestrator.cli.supervise", str(theirs.fileno())]
+    return subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+
+def _row_of(ports: Ports, worker: Worker) -> Callable[[], None]:
+    who = worker.identity
+
+    def tell() -> None:
+        slots, busy = worker.turns.count, worker.turns.busy
+        ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+
+    return tell

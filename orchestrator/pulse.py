@@ -1,0 +1,54 @@
+"""A worker's signs of life, each second: to its supervisor, to the health check's file, and to its row in Postgres.
+
+Two threads, because the row may have to wait for a silent database while the supervisor must not take the worker for
+frozen. Both are threads and not timers of Celery's loop: that loop stands still while it looks for a lost broker, and a
+broker that is away must stop no agent.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from orchestrator import telemetry
+from orchestrator.ports.store import StoreUnavailable
+
+
+class Pulse:
+    """Runs until it is stopped; one beat that fails is followed by the next."""
+
+    def __init__(
+        self, *, seconds: float, supervisor: Callable[[], None], row: Callable[[], None], heartbeat: Path | None
+    ) -> None:
+        """`supervisor` and `row` are called each `seconds`; `heartbeat` is touched with the supervisor's beat."""
+        self._seconds = seconds
+        self._supervisor = supervisor
+        self._row = row
+        self._heartbeat = heartbeat
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Beat from now on."""
+        for name, beat in (("pulse", self._beat), ("pulse-row", self._tell)):
+            threading.Thread(target=self._repeat, args=(beat,), name=name, daemon=True).start()
+
+    def stop(self) -> None:
+        """Beat no more."""
+        self._stopped.set()
+
+    def _repeat(self, beat: Callable[[], None]) -> None:
+        beat()
+        while not self._stopped.wait(self._seconds):
+            beat()
+
+    def _beat(self) -> None:
+        self._supervisor()
+        if self._heartbeat is not None:
+            self._heartbeat.touch()
+
+    def _tell(self) -> None:
+        try:
+            self._row()
+        except StoreUnavailable as error:
+            telemetry.service_failed("postgres", error=error)

@@ -1,0 +1,43 @@
+"""The broker behind Celery: publishes hints, briefly and without a retry. Ids and a fence, never a payload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from uuid import UUID
+
+from kombu.exceptions import KombuError
+from redis.exceptions import RedisError
+
+from orchestrator.ports.queue import PublishFailed
+
+# One queue a class of work, so that a flood of one never starves another.
+CONTROL, TURNS, RELAY = "control", "turns", "relay"
+
+Send = Callable[..., object]
+
+
+class CeleryQueue:
+    """Sends by name, so that it needs no import of the Celery tasks themselves."""
+
+    def __init__(self, send: Send) -> None:
+        """`send` is the Celery application's `send_task`."""
+        self._send = send
+
+    def ring(self, workflow: str | None = None, *, full: bool = False) -> None:
+        """Bring a tick forward."""
+        label = workflow or "any workflow"
+        self._publish("tasks.reconcile", CONTROL, {"workflow": workflow, "full": full}, label=label)
+
+    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
+        """Offer a queued turn to the workers."""
+        self._publish("tasks.turn", TURNS, {"turn_id": str(turn_id), "fence": fence}, label=label)
+
+    def relay(self) -> None:
+        """Say that the outbox has something to post."""
+        self._publish("tasks.relay", RELAY, {}, label="outbox")
+
+    def _publish(self, name: str, queue: str, kwargs: dict[str, object], *, label: str) -> None:
+        try:
+            self._send(name, kwargs=kwargs, queue=queue, retry=False, ignore_result=True, argsrepr=label, kwargsrepr="")
+        except (KombuError, RedisError, OSError) as error:
+            raise PublishFailed(f"the broker did not take {name}: {error}") from error

@@ -1,0 +1,48 @@
+"""Names every concrete adapter, and only here: opens the doors of a process."""
+
+from __future__ import annotations
+
+from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
+from orchestrator.celery import app
+from orchestrator.ports import Ports
+from orchestrator.ports.store import StoreUnavailable
+from orchestrator.ports.supervisor import Supervisor
+from orchestrator.store import connections, migrate
+from orchestrator.store.open import open_store
+
+
+def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None) -> Ports:
+    """Every door, open. A process that runs no turns has no supervisor, and must not ask for one."""
+    left_out = frozenset({found.sabotage.value} if found.sabotage else ())
+    return Ports(
+        store=open_store(
+            found.database_url,
+            left_out=left_out,
+            lease_seconds=found.lease_seconds,
+            requeue_seconds=found.requeue_seconds,
+        ),
+        leases=leases.RedisLeases(found.redis_url),
+        queue=queue.CeleryQueue(app.send_task),
+        clock=clock.SystemClock(),
+        workflows=workflow.WorkflowFiles(found.workflows, environment=settings.inherited()),
+        workspaces=workspaces.GitWorkspaces(),
+        prompts=prompts.LiquidPrompts(),
+        tracker=adapters.Trackers(),
+        agent=adapters.Agents(settings.inherited()),
+        supervisor=lambda: _required(supervisor),
+    )
+
+
+def schema_complaint(found: settings.Settings) -> str | None:
+    """One line when the database's schema is not this program's, or there is no database; None when all is well."""
+    try:
+        migrate.refuse_other_schema(found.database_url)
+    except (migrate.SchemaMismatch, connections.UnfitServer, StoreUnavailable) as complaint:
+        return str(complaint)
+    return None
+
+
+def _required(supervisor: Supervisor | None) -> Supervisor:
+    if supervisor is None:
+        raise RuntimeError("this process runs no turns, so it has no supervisor")
+    return supervisor
