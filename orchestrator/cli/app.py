@@ -1,0 +1,36 @@
+"""The command line: which commands there are, and what happens to an error on its way to a person."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import typer
+
+from orchestrator.cli import exits, explain, history, migrate, plan, status, up
+from orchestrator.cli.demo import command as demo
+
+app = typer.Typer(
+    name="orchestrator",
+    help="Keeps a fleet of agents on station with the team's issue tracker.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+app.command("up")(up.command)
+app.command("demo")(demo.command)
+app.command("status")(status.command)
+app.command("plan")(plan.command)
+app.command("explain")(explain.command)
+app.command("history")(history.command)
+app.command("migrate")(migrate.command)
+
+
+def main() -> None:
+    """Run the command that was typed, and end the process with its exit code."""
+    sys.exit(exits.guarded(partial(app, prog_name="orchestrator", standalone_mode=True), say=_say))
+
+
+def _say(message: str) -> None:
+    typer.echo(f"orchestrator: {message}", err=True)

@@ -1,0 +1,41 @@
+"""What is done to the running system from outside: a killed worker, an emptied Redis, doubled messages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import redis
+
+from orchestrator.cli.demo.evidence import Run
+from orchestrator.cli.launch import System
+
+
+class Backstage:
+    """The hands on the system of this run; its settings are those that this process would load."""
+
+    def __init__(self, system: System) -> None:
+        from orchestrator import celery, queue
+
+        self._system = system
+        self._queue = queue.CeleryQueue(celery.app.send_task)
+
+    def empty_redis(self) -> None:
+        """FLUSHALL."""
+        with redis.Redis.from_url(self._system.servers.redis_url) as client:
+            client.flushall()
+
+    def kill_worker(self) -> str:
+        """SIGKILL the worker that takes turns and start a new one."""
+        program = self._system.turn_workers[0]
+        pid = self._system.crew.pid(program.name)
+        self._system.crew.kill(program.name)
+        return f"the worker gets SIGKILL (pid {pid}); a new one starts (pid {self._system.crew.start(program)})"
+
+    def deliver_again(self, run: Run) -> None:
+        """Publish the same turn with the same fence once more."""
+        self._queue.turn(UUID(run.turn), run.fence, label=f"{run.item} fence {run.fence} again")
+
+    def revive(self) -> Sequence[str]:
+        """Start again what died by itself."""
+        return self._system.crew.revive()
