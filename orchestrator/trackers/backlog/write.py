@@ -1,0 +1,173 @@
+"""Putting a task file back: under the program's own lock, and only over the bytes that were read.
+
+The lock keeps out those who ask for it; editors and bulk moves do not. So the new file is *exchanged* with the old
+one in one step of the kernel, and what came out must be what was read; else it is put back, and nothing was written.
+Where there is no such step, the bytes are compared once more right before the file is replaced: a moment stays open,
+and `Profile` says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import hashlib
+import os
+import re
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from orchestrator.ports.tracker import TrackerError, TrackerFault
+
+# The program takes a lock over at this age, and expects the same of others; it holds one for milliseconds.
+STALE_LOCK_SECONDS = 10
+
+_AT_FDCWD = -100
+_RENAME_EXCHANGE = 2
+_NO_SUCH_STEP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM})
+_DIGITS = 16
+
+
+class NoExchange(OSError):
+    """This system or file system cannot exchange two files in one step."""
+
+
+@contextlib.contextmanager
+def locked(board: Path, card_id: str) -> Iterator[None]:
+    """Hold the program's lock of a card; raises TrackerError (CONFLICT) when somebody else does."""
+    lock = board / ".locks" / f"task-{lock_name(card_id)}"
+    lock.parent.mkdir(exist_ok=True)
+    if not _taken(lock) and not (_removed_if_stale(lock) and _taken(lock)):
+        raise TrackerError(
+            TrackerFault.CONFLICT, f"{card_id} is being modified by another process (its lock is {lock})"
+        )
+    mine = lock.stat().st_ino
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if lock.stat().st_ino == mine:  # not when somebody found us too slow and took it over
+                lock.rmdir()
+
+
+def lock_name(card_id: str) -> str:
+    """A card's id as the program's lock spells it."""
+    return re.sub(r"^\.+", "", re.sub(r"[^a-z0-9._-]+", "-", card_id.strip().lower())) or "unknown"
+
+
+def replace(path: Path, seen: bytes, new: bytes) -> bool:
+    """Put `new` in the place of `seen`; False, and nothing written, when something else stands there. Hold the lock.
+
+    A death in between leaves a `.stationkeeper-…` file, which the next write of the same file clears up.
+    """
+    path = path.resolve()
+    ours = path.with_name(f"{_leftover_stem(path)}{_digest(seen)}-{_digest(new)}")
+    try:
+        _clear_leftovers(path)
+        _write_like(path, ours, new)
+        exchange(ours, path)
+    except NoExchange:
+        return _replaced(path, ours, seen)
+    except FileNotFoundError:  # moved away or deleted
+        ours.unlink(missing_ok=True)
+        return False
+    if ours.read_bytes() != seen:
+        _put_back(path, ours, new)
+        return False
+    ours.unlink()
+    return True
+
+
+def can_exchange(board: Path) -> bool:
+    """Whether the board's file system exchanges two names in one step; tried on two folders of our own by the locks."""
+    try:
+        (board / ".locks").mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=board / ".locks", prefix="probe-") as folder:
+            one, other = Path(folder, "one"), Path(folder, "other")
+            one.mkdir()
+            other.mkdir()
+            exchange(one, other)
+    except OSError:
+        return False
+    return True
+
+
+def exchange(one: Path, other: Path) -> None:
+    """Let two names change places in one step; raises NoExchange, and OSError as a rename does."""
+    step = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if step is None:
+        raise NoExchange(errno.ENOSYS, "no renameat2")
+    if step(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+        return
+    number = ctypes.get_errno()
+    raise (NoExchange if number in _NO_SUCH_STEP else OSError)(number, os.strerror(number), str(one))
+
+
+def _replaced(path: Path, ours: Path, seen: bytes) -> bool:
+    if path.read_bytes() != seen:
+        ours.unlink()
+        return False
+    ours.replace(path)
+    return True
+
+
+def _put_back(path: Path, ours: Path, new: bytes) -> None:
+    exchange(ours, path)
+    if ours.read_bytes() != new:  # somebody wrote over ours in the meantime: the last word of a person stands
+        exchange(ours, path)
+    ours.unlink()
+
+
+def _write_like(model: Path, path: Path, data: bytes) -> None:
+    """Write a file with the mode and owner of `model`, down to the disk: a power cut must not leave half a card."""
+    status = model.stat()
+    with path.open("wb") as file:
+        os.fchmod(file.fileno(), status.st_mode & 0o7777)
+        with contextlib.suppress(PermissionError):
+            os.fchown(file.fileno(), status.st_uid, status.st_gid)
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _clear_leftovers(path: Path) -> None:
+    """Finish what a write that died left behind: if it took a person's text out by exchange, that text goes back."""
+    stem = _leftover_stem(path)
+    for leftover in path.parent.glob(f"{stem}*"):
+        seen, _, new = leftover.name.removeprefix(stem).partition("-")
+        stands = _digest(path.read_bytes())
+        if _digest(leftover.read_bytes()) not in {seen, new} and stands != seen:
+            if stands != new:
+                continue  # a text that nobody can place any more: better left lying than lost
+            exchange(leftover, path)
+        leftover.unlink()
+
+
+def _leftover_stem(path: Path) -> str:
+    return f".stationkeeper-{_digest(path.name.encode())}-"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
+
+
+def _taken(lock: Path) -> bool:
+    try:
+        lock.mkdir()
+    except FileExistsError:
+        return False
+    return True
+
+
+def _removed_if_stale(lock: Path) -> bool:
+    try:
+        if time.time() - lock.stat().st_mtime <= STALE_LOCK_SECONDS:
+            return False
+        lock.rmdir()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
