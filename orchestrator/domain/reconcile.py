@@ -84,7 +84,7 @@ class NoteAbsence:
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """Remember where the board shows an item with an open turn: the caps count it there. Moves no version."""
+    """Remember in which active state the board shows an item with an open turn. Moves no version."""
 
     record: ItemRecord
     state: str
@@ -225,9 +225,8 @@ def _note(record: ItemRecord, view: View) -> NoteAbsence | Refresh | None:
         return NoteAbsence(record, 1) if missing else None
     if record.absences:
         return NoteAbsence(record, 0)
-    if record.turn is not None and fold(record.turn.state) != fold(item.state):
-        return Refresh(record, item.state)
-    return None
+    moved = record.turn is not None and fold(record.turn.state) != fold(item.state)
+    return Refresh(record, item.state) if moved and view.contract.is_active(item.state) else None
 
 
 def _candidates(view: View, reasons: dict[str, Wait]) -> Iterator[Item]:

@@ -204,8 +204,10 @@ def _left_the_active_states(ending: Ending, item: Item, contract: StateContract)
 
 
 def _blocked(ending: Ending) -> Conclusion:
+    """Only a person can help: the agent said so, or the workflow cannot be used at all."""
     reason = ending.reason or ending.summary or "the agent did not say why"
-    return Parked(HoldKind.BLOCKED, TurnStatus.SUCCEEDED, StopReason.BLOCKED, reason)
+    status = TurnStatus.SUCCEEDED if ending.stop is StopReason.BLOCKED else TurnStatus.FAILED
+    return Parked(HoldKind.BLOCKED, status, ending.stop, reason)
 
 
 def _failed(ending: Ending, counters: Counters, *, limits: TurnLimits, now: datetime) -> Conclusion:

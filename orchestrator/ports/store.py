@@ -221,7 +221,11 @@ class TurnRef:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A turn that is ours to run, and everything stored that it starts from. `ordinal` counts the item's turns."""
+    """A turn that is ours to run, and everything stored that it starts from.
+
+    `ordinal` counts the item's turns. `admitted_at` is the database's clock at admission: with the boot clock's reading
+    then, it tells the database's time during the turn without asking, whatever the worker's wall clock shows.
+    """
 
     ref: TurnRef
     item_key: int
@@ -233,6 +237,7 @@ class Admitted:
     session: str | None
     retry_kind: str | None
     workflow: WorkflowRow
+    admitted_at: datetime
     deadline_at: datetime | None = None
 
 

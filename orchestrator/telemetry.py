@@ -1,0 +1,243 @@
+"""What the system says while it works: one function an event, a constant message with fields, one line each on stderr.
+
+A line that cannot be written is dropped and counted: a full disk or a closed pipe must not stop a tick. `about` puts an
+item's fields on every event of a thread, so that no call can forget them.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from enum import Enum
+from typing import TextIO
+from uuid import UUID
+
+import structlog
+
+
+class Style(Enum):
+    """How a line looks. Set once, by whoever starts the process."""
+
+    JSON = "json"  # for a collector
+    CONSOLE = "console"  # for a person
+
+
+class _Output:
+    """Where lines go. Its stream is looked up late: whoever redirects stderr after import is obeyed."""
+
+    def __init__(self) -> None:
+        self.stream: TextIO | None = None
+        self.dropped = 0
+
+    def write(self, line: str) -> None:
+        """One line, whole in one call, so that threads do not mix; never raises."""
+        stream = self.stream or sys.stderr
+        try:
+            stream.write(line + "\n")
+            stream.flush()
+        except (OSError, ValueError):  # ValueError: the stream is closed
+            self.dropped += 1
+
+
+class _Line:
+    """The end of structlog's chain: takes a finished line, whatever its level."""
+
+    def msg(self, line: str) -> None:
+        """Write it."""
+        _output.write(line)
+
+    debug = info = warning = error = critical = msg
+
+
+_output = _Output()
+
+
+def configure(style: Style, *, stream: TextIO | None = None, level: int = logging.INFO) -> None:
+    """Choose the look, the stream (None: stderr as it is then) and the least level of this process's lines."""
+    _output.stream = stream
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer(default=str)
+        if style is Style.JSON
+        else structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=_Line,
+        cache_logger_on_first_use=False,
+    )
+
+
+def adopt_library_logs(level: int = logging.INFO) -> None:
+    """Let what Celery and other libraries say through `logging` stand beside our lines, one line each, on stderr."""
+    logging.basicConfig(level=level, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True)
+
+
+def dropped_lines() -> int:
+    """How many lines of this process could not be written."""
+    return _output.dropped
+
+
+def about(
+    item: str, *, turn_id: UUID | None = None, fence: int | None = None, session: str | None = None
+) -> AbstractContextManager[None]:
+    """Within it, every event of this thread bears these fields."""
+    known = {"item": item, "turn": turn_id, "fence": fence, "session": session}
+    given = {name: value for name, value in known.items() if value is not None}
+    return structlog.contextvars.bound_contextvars(**given)
+
+
+# --- the tick ---------------------------------------------------------------------------------------------------------
+
+
+def tick(workflow: str, *, listing: bool, report: Mapping[str, object]) -> None:
+    """A tick has ended: what it did, in counts."""
+    _say(logging.INFO, "tick", workflow=workflow, listing=listing, **report)
+
+
+def tick_failed(workflow: str, *, error: Exception) -> None:
+    """A tick could not be carried out; the next one starts from nothing again."""
+    _say(logging.WARNING, "tick failed", workflow=workflow, error=_text(error))
+
+
+def dispatched(item: str, *, turn_id: UUID, fence: int, ordinal: int) -> None:
+    """A turn was opened."""
+    _say(logging.INFO, "dispatched", item=item, turn=turn_id, fence=fence, ordinal=ordinal)
+
+
+def refused(item: str, *, reason: Enum, detail: str = "") -> None:
+    """An action of a plan was not carried out."""
+    _say(logging.INFO, "refused", item=item, reason=reason.value, detail=detail)
+
+
+def acted(item: str, *, action: str) -> None:
+    """An action of a plan other than a dispatch was carried out."""
+    _say(logging.INFO, "acted", item=item, action=action)
+
+
+def held(item: str, *, kind: Enum, reason: str) -> None:
+    """A brake was put on; somebody has to lift it."""
+    _say(logging.WARNING, "held", item=item, kind=kind.value, reason=reason)
+
+
+# --- the turn ---------------------------------------------------------------------------------------------------------
+
+
+def turn_started(item: str, *, turn_id: UUID, fence: int, attempt: int) -> None:
+    """A turn was admitted."""
+    _say(logging.INFO, "turn started", item=item, turn=turn_id, fence=fence, attempt=attempt)
+
+
+def turn_ended(item: str, *, turn_id: UUID, fence: int, stop: Enum, session: str | None = None) -> None:
+    """A turn was concluded."""
+    _say(logging.INFO, "turn ended", item=item, turn=turn_id, fence=fence, stop=stop.value, session=session)
+
+
+def turn_refused(turn_id: UUID, *, fence: int) -> None:
+    """A message offered a turn that is not to be had: taken, cancelled, held or over."""
+    _say(logging.DEBUG, "turn refused", turn=turn_id, fence=fence)
+
+
+def write_refused(turn_id: UUID, *, fence: int, what: str) -> None:
+    """A late worker's write met a fence that is not its own any more."""
+    _say(logging.WARNING, "write refused", turn=turn_id, fence=fence, what=what)
+
+
+def message_refused(task: str, *, found: str) -> None:
+    """A message that names nothing of ours was dropped."""
+    _say(logging.WARNING, "message refused", task=task, found=found)
+
+
+# --- the supervisor ---------------------------------------------------------------------------------------------------
+
+
+def agent_frozen(turn_id: UUID, *, processes: int) -> None:
+    """A turn's fence is in doubt; its processes were stopped until it is confirmed."""
+    _say(logging.WARNING, "agent frozen", turn=turn_id, processes=processes)
+
+
+def agent_thawed(turn_id: UUID, *, processes: int) -> None:
+    """The fence was confirmed; the processes go on."""
+    _say(logging.INFO, "agent thawed", turn=turn_id, processes=processes)
+
+
+def agent_killed(turn_id: UUID, *, ended_by: Enum, processes: int) -> None:
+    """Every process of a turn was ended."""
+    _say(logging.WARNING, "agent killed", turn=turn_id, ended_by=ended_by.value, processes=processes)
+
+
+def worker_lost(pid: int, *, turns: int) -> None:
+    """The worker of this supervisor is gone; its agents are killed and its turns reported."""
+    _say(logging.ERROR, "worker lost", pid=pid, turns=turns)
+
+
+def worker_silent(pid: int, *, turns: int) -> None:
+    """The main loop of this supervisor's worker stands still; its agents are frozen until it turns again."""
+    _say(logging.ERROR, "worker silent", pid=pid, turns=turns)
+
+
+def swept(*, processes: int) -> None:
+    """Processes whose supervisor is gone were found and killed."""
+    _say(logging.WARNING, "swept", processes=processes)
+
+
+def supervisor_lost(pid: int) -> None:
+    """The supervisor of this worker died or did not answer; a new one is started, and sweeps first."""
+    _say(logging.ERROR, "supervisor lost", pid=pid)
+
+
+# --- the relay --------------------------------------------------------------------------------------------------------
+
+
+def write_settled(item: str, *, write: Enum, outcome: str, detail: str = "") -> None:
+    """A write-back was posted, suppressed, deferred or parked."""
+    _say(logging.INFO, "write settled", item=item, write=write.value, outcome=outcome, detail=detail)
+
+
+# --- the surroundings -------------------------------------------------------------------------------------------------
+
+
+def service_failed(service: str, *, error: Exception) -> None:
+    """A service (postgres, redis, broker, a tracker) did not answer; only latency changes."""
+    _say(logging.WARNING, "service failed", service=service, error=_text(error))
+
+
+def workflow_in_force(workflow: str, *, version: int, path: str) -> None:
+    """A version of a workflow file took effect."""
+    _say(logging.INFO, "workflow in force", workflow=workflow, version=version, path=path)
+
+
+def workflow_refused(path: str, *, code: str, problem: str) -> None:
+    """A workflow file cannot be used; the last good version stays in force."""
+    _say(logging.ERROR, "workflow refused", path=path, code=code, problem=problem)
+
+
+def workflow_warned(path: str, *, warning: str) -> None:
+    """Something in a workflow file is not what its author may believe."""
+    _say(logging.WARNING, "workflow warned", path=path, warning=warning)
+
+
+def contract_broken(workflow: str, *, problem: str) -> None:
+    """The board lacks a state that the workflow names; nothing is dispatched until it is back."""
+    _say(logging.ERROR, "contract broken", workflow=workflow, problem=problem)
+
+
+def _say(level: int, event: str, **fields: object) -> None:
+    try:
+        structlog.get_logger().log(level, event, **{name: value for name, value in fields.items() if value is not None})
+    except Exception:  # noqa: BLE001 - whatever a renderer chokes on, saying it must not stop what is being said
+        _output.dropped += 1
+
+
+def _text(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+configure(Style.JSON)

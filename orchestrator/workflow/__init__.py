@@ -1,0 +1,16 @@
+"""WORKFLOW.md: what a team writes down, read strictly.
+
+    files          a path -> a file -> a Workflow; the door's adapter
+    front_matter   the text between the two `---` lines -> plain values, each with the line it stands on
+    blocks         the shape of these values, as Pydantic models
+    shape          plain values -> these models, or sentences about what does not fit
+    findings       what is wrong, as sentences with a place
+    keys           keys that nobody reads: a warning with the closest one
+    meaning        shaped values -> the domain's Workflow
+    variables      `$VAR`, `~` and relative paths
+
+An error always says where it is, what was found, what was expected and what to do. Nothing here reads the environment:
+whoever opens the door brings it.
+"""
+
+from orchestrator.workflow.files import WorkflowFiles as WorkflowFiles

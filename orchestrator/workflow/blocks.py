@@ -1,0 +1,123 @@
+"""The shape of the front matter: which keys there are, of which type, and what each is when it is left out.
+
+Types are strict: `"10"` is not ten, and `yes` is no text. A key without a value counts as left out. Numbers that end in
+`_ms` are milliseconds. What a key means together with others is judged in `meaning`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+_STRICT = ConfigDict(frozen=True, strict=True, extra="ignore")
+# A tracker's own keys are its adapter's to judge: they are kept as they are.
+_STRICT_AND_OPEN = ConfigDict(frozen=True, strict=True, extra="allow")
+
+Text = Annotated[str, Field(min_length=1)]
+Count = Annotated[int, Field(ge=1)]
+
+
+def _passed_on(names: object) -> object:
+    """A list of names stands for variables that are handed on as they are."""
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        return {name: f"${name}" for name in names}
+    return names
+
+
+Environment = Annotated[dict[str, str], BeforeValidator(_passed_on)]
+
+# It names a folder, a queue and a row: what all of them take without quoting.
+Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+
+
+class Tracker(BaseModel):
+    """The board, the roles of its states, and who may hand in work."""
+
+    model_config = _STRICT_AND_OPEN
+
+    kind: Text
+    active_states: list[str] = []
+    terminal_states: list[str] = []
+    in_progress_state: str | None = None
+    handoff_state: str | None = None
+    required_labels: list[Text] = []
+    assignee: Text | None = None
+    trusted_authors: list[Text] = []
+
+
+class Polling(BaseModel):
+    """How often the whole board is read; hints and due work come sooner."""
+
+    model_config = _STRICT
+
+    # A person who drags a card looks again after half a minute; no tracker's quota minds (both peers' default).
+    interval_ms: Count = 30_000
+
+
+class Workspace(BaseModel):
+    """Where agents work; `root` and `repository` are paths."""
+
+    model_config = _STRICT
+
+    root: Text = ".stationkeeper/workspaces"
+    repository: Text | None = None
+    base: Text | None = None
+    branch: Text = "stationkeeper/{key}"
+
+
+class Agent(BaseModel):
+    """The program, how many of it, how long, how often. The defaults are those of both peers where they agree."""
+
+    model_config = _STRICT
+
+    kind: Text = "command"
+    command: Text | None = None
+    prompt: Literal["stdin", "file"] = "stdin"
+    env: Environment = {}
+    max_concurrent_agents: Count = 10
+    max_concurrent_agents_by_state: dict[str, Count] = {}
+    max_turns: Count = 20
+    max_sessions: Count = 3
+    max_attempts: Count = 5
+    max_retry_backoff_ms: Count = 300_000
+    turn_timeout_ms: Count = 3_600_000
+    # 0 or less switches the stall clock off.
+    stall_timeout_ms: int = 300_000
+    read_timeout_ms: Count = 5_000
+
+
+class FrontMatter(BaseModel):
+    """The blocks that something reads."""
+
+    model_config = _STRICT
+
+    name: Slug | None = None
+    tracker: Tracker
+    polling: Polling = Polling()
+    workspace: Workspace = Workspace()
+    agent: Agent = Agent()
+
+
+# Blocks and keys that the format has and nothing here reads so far. Accepted, so that a peer's file loads.
+NOT_USED_YET = frozenset(
+    {
+        "hooks",
+        "server",
+        "logging",
+        "db_path",
+        "worker",
+        "reactions",
+        "ci_feedback",
+        "self_review",
+        "token_rates",
+        "observability",
+        "codex",
+        "claude-code",
+    }
+)
+
+# What the trackers in this tree read beside the keys above; another tracker's keys are not ours to know.
+TRACKER_OPTIONS: Mapping[str, frozenset[str]] = {"backlog": frozenset({"path"}), "memory": frozenset({"board"})}
+EVERY_TRACKER_OPTION = frozenset({"path", "board", "query_filter", "project", "endpoint", "api_key"})

@@ -1,0 +1,181 @@
+"""From shaped values to the domain's Workflow: defaults that depend on the file's place, and rules over several keys.
+
+Paths become absolute here, since the board's scope is made of one; every other `$VAR` stays as written, for whoever
+opens the tracker or starts the agent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from orchestrator.domain import contract as contracts
+from orchestrator.domain.contract import Problem, StateContract, fold
+from orchestrator.domain.select import Limits
+from orchestrator.domain.turn import TurnLimits
+from orchestrator.domain.workflow import AgentSettings, TrackerSettings, Workflow, WorkspaceSettings
+from orchestrator.workflow import blocks, variables
+from orchestrator.workflow.findings import Code, Finding, Rejected
+from orchestrator.workflow.front_matter import Document
+
+
+def workflow_of(
+    document: Document, front: blocks.FrontMatter, *, path: Path, environment: Mapping[str, str]
+) -> Workflow:
+    """What a file means, without its warnings. Raises Rejected."""
+    contract = _contract(document, front.tracker)
+    findings = [*_alone(document, front)]
+    if findings:
+        raise Rejected(Code.PARSE_ERROR, findings)
+    place = _Place(document, folder=path.parent, environment=environment)
+    tracker = _tracker(front.tracker, place)
+    return Workflow(
+        name=front.name or slug(path.absolute().parent.name),
+        tracker=tracker,
+        contract=contract,
+        limits=_limits(front),
+        turn_limits=TurnLimits(
+            max_attempts=front.agent.max_attempts,
+            max_turns=front.agent.max_turns,
+            max_sessions=front.agent.max_sessions,
+            max_retry_backoff_ms=front.agent.max_retry_backoff_ms,
+        ),
+        workspace=_workspace(front.workspace, place),
+        agent=_agent(front.agent, document),
+        prompt=document.body,
+        interval_ms=front.polling.interval_ms,
+        scope=scope_of(tracker),
+    )
+
+
+def scope_of(tracker: TrackerSettings) -> str:
+    """The name of a board over all workflows that share it: of two with one scope, only one works on an item."""
+    options = tracker.options
+    board = next((options[key] for key in ("path", "board", "project", "endpoint") if options.get(key)), "")
+    return f"{tracker.kind}:{board}"
+
+
+def slug(text: str) -> str:
+    """A folder's name as a workflow's: lower case, hyphens for what a slug cannot hold."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:_LONGEST_SLUG].strip("-") or "workflow"
+
+
+def caps_without_state(front: blocks.FrontMatter, document: Document) -> Iterator[Finding]:
+    """A warning for each cap of a state that is not active: it limits nothing."""
+    active = {fold(state) for state in front.tracker.active_states}
+    for state in front.agent.max_concurrent_agents_by_state:
+        if fold(state) not in active:
+            key = ("agent", "max_concurrent_agents_by_state", state)
+            message = f"'{'.'.join(key)}' limits nothing; {state!r} is not in tracker.active_states"
+            yield Finding(document.line(key), message)
+
+
+_LONGEST_SLUG = 63
+
+
+class _Place:
+    """Where the file is: paths in it are seen from its folder, on this host."""
+
+    def __init__(self, document: Document, *, folder: Path, environment: Mapping[str, str]) -> None:
+        self._document, self._folder, self._environment = document, folder, environment
+
+    def path(self, value: str, block: str, key: str) -> str:
+        """The absolute path that a key means. Raises Rejected."""
+        try:
+            return str(variables.resolve_path(value, self._environment, folder=self._folder))
+        except variables.Unresolved as error:
+            finding = Finding(self._document.line((block, key)), f"'{block}.{key}': {error}")
+            raise Rejected(Code.PARSE_ERROR, [finding]) from error
+
+
+def _contract(document: Document, block: blocks.Tracker) -> StateContract:
+    contract = StateContract(
+        active=tuple(block.active_states),
+        terminal=tuple(block.terminal_states),
+        in_progress=block.in_progress_state,
+        handoff=block.handoff_state,
+    )
+    broken = contracts.problems(contract)
+    if broken:
+        raise Rejected(Code.STATE_CONTRACT, [_broken(problem, document) for problem in broken])
+    return contract
+
+
+def _broken(problem: Problem, document: Document) -> Finding:
+    remedy = _LINES_TO_ADD.get(problem.key, "") if problem.rule == "SC-08" else ""
+    line = document.line(tuple(problem.key.split(".")))
+    return Finding(line, f"'{problem.key}': {problem.message} ({problem.rule}){remedy}")
+
+
+_LINES_TO_ADD = {
+    "tracker.active_states": "; add below 'tracker:' the states in which work may start, say"
+    " 'active_states: [To Do, In Progress]'",
+    "tracker.terminal_states": "; add below 'tracker:' the states in which a decision is made, say"
+    " 'terminal_states: [Done]'",
+}
+
+
+def _alone(document: Document, front: blocks.FrontMatter) -> Iterator[Finding]:
+    """What types cannot say about a single block."""
+    if front.agent.kind == "command" and front.agent.command is None:
+        line = document.line(("agent",))
+        yield Finding(
+            line, "'agent.command' is missing; write the shell command that works on a ticket in the current folder"
+        )
+    workspace = front.workspace
+    if workspace.repository is not None and "{key}" not in workspace.branch:
+        message = (
+            f"'workspace.branch': found {workspace.branch!r}, expected '{{key}}' in it; two tickets need two branches"
+        )
+        yield Finding(document.line(("workspace", "branch")), message)
+    for key in ("base", "branch"):
+        value = getattr(workspace, key)
+        if value is not None and (value.startswith("-") or not value.isprintable() or " " in value):
+            message = f"'workspace.{key}': found {value!r}, expected a name that git takes for a branch or commit"
+            yield Finding(document.line(("workspace", key)), message)
+    for name in front.agent.env:
+        if not _VARIABLE.fullmatch(name):
+            message = f"'agent.env': found {name!r}, expected the name of a variable: letters, digits and underscores"
+            yield Finding(document.line(("agent", "env", name)), message)
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def _tracker(block: blocks.Tracker, place: _Place) -> TrackerSettings:
+    options = dict(block.model_extra or {})
+    if isinstance(options.get("path"), str):
+        options["path"] = place.path(str(options["path"]), "tracker", "path")
+    return TrackerSettings(kind=block.kind, options=options)
+
+
+def _limits(front: blocks.FrontMatter) -> Limits:
+    return Limits(
+        max_concurrent=front.agent.max_concurrent_agents,
+        max_concurrent_by_state={fold(state): cap for state, cap in front.agent.max_concurrent_agents_by_state.items()},
+        required_labels=tuple(fold(label) for label in front.tracker.required_labels),
+        assignee=front.tracker.assignee,
+        trusted_authors=tuple(front.tracker.trusted_authors),
+    )
+
+
+def _workspace(block: blocks.Workspace, place: _Place) -> WorkspaceSettings:
+    repository = None if block.repository is None else place.path(block.repository, "workspace", "repository")
+    return WorkspaceSettings(
+        root=place.path(block.root, "workspace", "root"), repository=repository, base=block.base, branch=block.branch
+    )
+
+
+def _agent(block: blocks.Agent, document: Document) -> AgentSettings:
+    own = document.values.get(block.kind)
+    return AgentSettings(
+        kind=block.kind,
+        command=block.command or "",
+        prompt=block.prompt,
+        turn_timeout_ms=block.turn_timeout_ms,
+        stall_timeout_ms=block.stall_timeout_ms,
+        read_timeout_ms=block.read_timeout_ms,
+        env=block.env,
+        options=dict(own) if isinstance(own, Mapping) else {},
+    )

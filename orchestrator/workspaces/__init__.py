@@ -1,0 +1,12 @@
+"""Workspaces on this host: a plain directory or a git worktree for each item, below one root.
+
+    rooms       the door's adapter: where an item's workspace is, and that it is nobody else's
+    worktree    a git worktree made, made whole again, or found; one change of a repository at a time
+    evidence    what stands in a workspace, as values that can be compared
+    git         the one place that runs git
+
+The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier, and `.locks/<key>.lock`.
+A branch is never deleted, and a folder is never emptied that an agent may have worked in.
+"""
+
+from orchestrator.workspaces.rooms import GitWorkspaces as GitWorkspaces

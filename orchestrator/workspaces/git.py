@@ -1,0 +1,69 @@
+"""Runs git: without a terminal, in plain English, and blind to any repository that our own process may stand in."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from orchestrator.ports.workspaces import WorkspaceFailed
+
+# A checkout of a large repository on a slow disk takes minutes; a git that waits for something never ends.
+TIMEOUT_SECONDS = 600
+
+# A worker that was started from a git hook has these, and git would follow them instead of the folder it is given.
+_MISLEADING = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
+_ENV = [
+    "env",
+    *(word for name in _MISLEADING for word in ("-u", name)),
+    "LC_ALL=C",
+    "GIT_TERMINAL_PROMPT=0",
+    "GIT_OPTIONAL_LOCKS=0",
+]
+# The repository may belong to another user than ours (a container, a shared checkout): whoever wrote the workflow
+# chose it.
+_GIT = [*_ENV, "git", "-c", "safe.directory=*", "-c", "core.quotepath=off"]
+
+_TAIL_LINES = 3
+# What `env` exits with when it cannot find what it is to run.
+_NO_SUCH_PROGRAM = 127
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """What git said, without the last line break. Raises WorkspaceFailed with the end of what it complained of."""
+    found = _completed(folder, arguments)
+    if found.returncode != 0:
+        command = " ".join(arguments[:2])
+        raise WorkspaceFailed(f"{folder}: 'git {command}' failed: {tail(found.stderr)}")
+    return found.stdout.decode(errors="surrogateescape").rstrip("\n")
+
+
+def ask(folder: Path, *arguments: str) -> str | None:
+    """The same where a refusal is an answer: None."""
+    found = _completed(folder, arguments)
+    return found.stdout.decode(errors="surrogateescape").rstrip("\n") if found.returncode == 0 else None
+
+
+def tail(complaint: bytes) -> str:
+    """The last lines of what a program complained of, as one."""
+    lines = [line.strip() for line in complaint.decode(errors="replace").splitlines() if line.strip()]
+    return " / ".join(lines[-_TAIL_LINES:]) or "it gave no reason"
+
+
+def _completed(folder: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+    try:
+        done = subprocess.run(
+            [*_GIT, *arguments],
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        message = f"{folder}: 'git {arguments[0]}' did not end within {TIMEOUT_SECONDS} s; look what it waits for"
+        raise WorkspaceFailed(message) from error
+    except OSError as error:
+        raise WorkspaceFailed(f"{folder}: git could not be started in it ({error.strerror})") from error
+    if done.returncode == _NO_SUCH_PROGRAM:
+        raise WorkspaceFailed(f"{folder}: git could not be started; install it, or put it on the worker's PATH")
+    return done

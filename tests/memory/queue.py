@@ -1,0 +1,39 @@
+"""A broker in a list: what was published, in order; whoever delivers decides what is lost, doubled or late."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from orchestrator.ports.queue import PublishFailed
+
+
+@dataclass(slots=True)
+class MemoryQueue:
+    """Messages wait in `turns`; rings and relay hints are only counted. `down` makes every publish fail."""
+
+    turns: list[tuple[UUID, int]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    rings: int = 0
+    relays: int = 0
+    down: bool = False
+
+    def ring(self, workflow: str | None = None, *, full: bool = False) -> None:  # noqa: ARG002 -- the door's signature
+        """Count a ring."""
+        self._refuse_when_down()
+        self.rings += 1
+
+    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
+        """Keep an offer of a turn."""
+        self._refuse_when_down()
+        self.turns.append((turn_id, fence))
+        self.labels.append(label)
+
+    def relay(self) -> None:
+        """Count a hint."""
+        self._refuse_when_down()
+        self.relays += 1
+
+    def _refuse_when_down(self) -> None:
+        if self.down:
+            raise PublishFailed("the broker is down")
