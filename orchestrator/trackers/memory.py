@@ -104,6 +104,8 @@ class MemoryBoard:
         """A card as it stands; raises KeyError when it is not there."""
         with self._lock:
             item = self._items[item_id]
+            if not item.blocked_by:
+                return item
             blockers = tuple(replace(blocker, state=self._state_of(blocker)) for blocker in item.blocked_by)
             return replace(item, blocked_by=blockers)
 

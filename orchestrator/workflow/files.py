@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import hashlib
 import os
 import stat
@@ -30,6 +31,8 @@ class WorkflowFiles:
     def __init__(self, paths: Sequence[str | Path], *, environment: Mapping[str, str]) -> None:
         self._paths = tuple(Path(path) for path in paths)
         self._environment = environment
+        # Ticks, turns and write-backs ask for the same body thousands of times.
+        self._parsed = functools.lru_cache(maxsize=64)(self._parse)
 
     def files(self) -> tuple[Path, ...]:
         """The files to serve, each once, in the order given."""
@@ -43,6 +46,9 @@ class WorkflowFiles:
 
     def parse(self, body: str, *, path: Path) -> Workflow:
         """What a body means when it stands at `path`; its warnings bear their places too."""
+        return self._parsed(body, path)
+
+    def _parse(self, body: str, path: Path) -> Workflow:
         try:
             document = shape.tidied(front_matter.read(body))
             front = shape.shaped(document)

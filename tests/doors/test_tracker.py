@@ -1,4 +1,4 @@
-"""What every tracker adapter promises, tried on each one found in the package; a new adapter needs a bench and no test."""
+"""What every tracker adapter promises, tried on each one in the package; a new adapter needs a bench and no test."""
 
 import pkgutil
 from collections.abc import Sequence

@@ -56,30 +56,38 @@ class MemoryBench:
         self.count = 0
 
     def connect(self) -> Tracker:
+        """The door, opened anew."""
         return memory.MemoryTracker(self.board)
 
     def add(self, title: str, state: str, *, labels: tuple[str, ...] = (), blocked_by: tuple[str, ...] = ()) -> str:
+        """A new card."""
         self.count += 1
         name = f"TASK-{self.count}"
         blockers = tuple(Blocker(other, other, None) for other in blocked_by)
         return self.board.add(Item(name, name, title, state, labels=labels, blocked_by=blockers))
 
     def drag(self, item_id: str, to: str) -> None:
+        """Another state."""
         self.board.drag(item_id, to)
 
     def retitle(self, item_id: str, title: str) -> None:
+        """Another title."""
         self.board.edit(item_id, title=title)
 
     def say(self, item_id: str, body: str) -> None:
+        """A person's comment."""
         self.board.say(item_id, body)
 
     def delete(self, item_id: str) -> None:
+        """The card is gone."""
         self.board.delete(item_id)
 
     def spoil(self, item_id: str) -> None:
+        """The record makes no sense."""
         self.board.spoil(item_id, "it makes no sense")
 
     def double_comments(self, item_id: str) -> None:
+        """Every comment twice."""
         self.board._comments[item_id] *= 2
 
 
@@ -90,30 +98,38 @@ class BacklogBench:
         self.hand = hand.Hand(folder)
 
     def connect(self) -> Tracker:
+        """The door, opened anew."""
         return tracker.connect({"path": str(self.hand.project)})
 
     def add(self, title: str, state: str, *, labels: tuple[str, ...] = (), blocked_by: tuple[str, ...] = ()) -> str:
+        """A new card."""
         card = board.NewCard(title, "What to do.", state, labels=labels, dependencies=blocked_by)
         return board.add_card(self.hand.project, card, now=hand.NOW)
 
     def drag(self, item_id: str, to: str) -> None:
+        """Another state."""
         hand.drag(self._file(item_id), to)
 
     def retitle(self, item_id: str, title: str) -> None:
+        """Another title."""
         self._replace(item_id, "title:", f"title: {title} #")
 
     def say(self, item_id: str, body: str) -> None:
+        """A person's comment."""
         text = f"\n## Comments\n\n<!-- COMMENTS:BEGIN -->\nauthor: @ada\ncreated: 2026-03-01 10:00\n---\n{body}\n---\n"
         with self._file(item_id).open("a") as file:
             file.write(f"{text}<!-- COMMENTS:END -->\n")
 
     def delete(self, item_id: str) -> None:
+        """The card is gone."""
         self._file(item_id).unlink()
 
     def spoil(self, item_id: str) -> None:
+        """The record makes no sense."""
         self._replace(item_id, "status:", "stat")
 
     def double_comments(self, item_id: str) -> None:
+        """Every comment twice."""
         file = self._file(item_id)
         head, begin, rest = file.read_text().partition("<!-- COMMENTS:BEGIN -->\n")
         entries, end, tail = rest.partition("<!-- COMMENTS:END -->")

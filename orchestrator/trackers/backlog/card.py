@@ -5,6 +5,7 @@ What is not the line of the state, or that of the date of change, comes out of a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 from dataclasses import dataclass, replace
@@ -14,6 +15,9 @@ from orchestrator.trackers.backlog import discussion, frontmatter
 
 # Far above what people write: a card above it is no card, and YAML is not asked to swallow it.
 MAX_BLOCK_CHARACTERS = 65_536
+
+# Each look at a folder compares the ids of all its files; more cards than this only cost time.
+CACHED_IDS = 65_536
 
 _FORMATS = (
     "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m-%dT%H:%M", "%d-%m-%y", "%d/%m/%y", "%d.%m.%y",
@@ -51,11 +55,13 @@ def revision(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+@functools.lru_cache(maxsize=CACHED_IDS)
 def same_id(card_id: str) -> str:
     """An id as ids are compared: `task-07.2`, `TASK-7.02` and `TASK-7.2` are one."""
     return re.sub(r"(?<![0-9])0+(?=[0-9])", "", card_id.strip().casefold())
 
 
+@functools.lru_cache(maxsize=CACHED_IDS)
 def id_in_name(file_name: str) -> str | None:
     """The id that a file's name begins with, in upper case; a hint only, as the file itself decides."""
     match = _ID.match(file_name)

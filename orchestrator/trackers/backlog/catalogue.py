@@ -24,20 +24,21 @@ class Catalogue:
         for reading in readings:
             known = reading.card.id if isinstance(reading.card, Card) else cards.id_in_name(reading.file.name)
             self._by_id.setdefault(cards.same_id(known or reading.file.name), []).append(reading)
+        self._standing = {card_id: _counting(readings) for card_id, readings in self._by_id.items()}
 
     def standing(self, states: AbstractSet[str]) -> list[tuple[File, Card]]:
         """The readable cards in one of the (folded) states, in the order of their ids."""
-        found = (_counting(readings) for readings in self._by_id.values())
+        found = self._standing.values()
         wanted = [one for one in found if isinstance(one, tuple) and fold(one[1].state) in states]
         return sorted(wanted, key=lambda one: _in_order(one[1].id))
 
     def malformed(self, states: AbstractSet[str]) -> Iterator[Malformed]:
         """The cards that cannot be read, or stand twice with one copy in one of the states."""
-        for readings in self._by_id.values():
-            one = _counting(readings)
-            known = [reading.card for reading in readings if isinstance(reading.card, Card)]
-            if isinstance(one, Malformed) and (not known or any(fold(card.state) in states for card in known)):
-                yield one
+        for card_id, one in self._standing.items():
+            if isinstance(one, Malformed):
+                known = [reading.card.state for reading in self._by_id[card_id] if isinstance(reading.card, Card)]
+                if not known or any(fold(state) in states for state in known):
+                    yield one
 
     def item(self, file: File, card: Card, config: Config) -> Item:
         """The card as the rest of the house knows it."""
@@ -65,8 +66,7 @@ class Catalogue:
     def _blocker(self, name: str, config: Config) -> Blocker:
         """A dependency with its state; None where it is missing or cannot be read, which blocks."""
         full = config.full_id(name)
-        found = self._by_id.get(cards.same_id(full))
-        one = _counting(found) if found else None
+        one = self._standing.get(cards.same_id(full))
         known = one[1] if isinstance(one, tuple) and one[0].shelf.on_board else None
         return Blocker(known.id, known.id, known.state) if known else Blocker(full, full, None)
 
@@ -81,6 +81,8 @@ def best(files: Sequence[File]) -> File:
 
 
 def _counting(readings: Sequence[Reading]) -> tuple[File, Card] | Malformed:
+    if len(readings) == 1 and isinstance(readings[0].card, Card):
+        return readings[0].file, readings[0].card
     known = next((reading.card.id for reading in readings if isinstance(reading.card, Card)), None)
     name = known or cards.id_in_name(readings[0].file.name) or readings[0].file.name
     try:

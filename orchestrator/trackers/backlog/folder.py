@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -37,7 +38,7 @@ class Shelf(Enum):
     @property
     def on_board(self) -> bool:
         """Whether people see its cards on the board."""
-        return self in {Shelf.TASKS, Shelf.COMPLETED}
+        return self is Shelf.TASKS or self is Shelf.COMPLETED
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,12 @@ class Folder:
 
         Raises TrackerError (NOT_FOUND) when the board is not there, and OSError.
         """
-        return [file for shelf in shelves for file in self._listed(shelf) if _is_card(file, prefix)]
+        return [
+            _file(entry, shelf)
+            for shelf in shelves
+            for entry in self._entries(shelf)
+            if _is_card(entry.name, shelf, prefix) and entry.is_file()
+        ]
 
     def readings(self, files: Iterable[File]) -> list[Reading]:
         """What the files say; a file that has gone since is left out."""
@@ -97,34 +103,34 @@ class Folder:
         data = Path(file.path).read_bytes()
         return data, card.parse(data)
 
-    def by_id(self, files: Iterable[File], *, thorough: bool) -> Mapping[str, list[File]]:
-        """The files of each id (as `card.same_id` spells it), best shelf first.
+    def by_id(self, ids: AbstractSet[str], *, prefix: str | None, thorough: bool) -> Mapping[str, list[File]]:
+        """The files of these ids (as `card.same_id` spells them), best shelf first; an id without a file is left out.
 
-        An unread file is filed under the id in its name; `thorough` reads every one first, as a name may be wrong.
+        A file that was not read yet is known by its name; `thorough` reads every one first, as a name may be wrong.
         """
-        files = list(files)
-        if thorough:
-            self.readings(files)
+        readings = self.readings(self.files(prefix=prefix)) if thorough else []
+        said = {reading.file.path: reading.card for reading in readings}
         found: dict[str, list[File]] = {}
-        for file in files:
-            known = self._known.get(file.path)
-            said = known[1].id if known and isinstance(known[1], Card) else card.id_in_name(file.name)
-            found.setdefault(card.same_id(said or file.name), []).append(file)
+        for shelf in Shelf:
+            for entry in self._entries(shelf):
+                file_id = self._id(entry, said)
+                if file_id in ids and _is_card(entry.name, shelf, prefix) and entry.is_file():
+                    found.setdefault(file_id, []).append(_file(entry, shelf))
         return found
 
-    def _listed(self, shelf: Shelf) -> Iterable[File]:
+    def _entries(self, shelf: Shelf) -> list[os.DirEntry[str]]:
         try:
             with os.scandir(self.folder / shelf.value) as entries:
-                return [
-                    File(e.path, e.name, shelf, _stamp(e.stat()))
-                    for e in entries
-                    if e.name.endswith(".md") and e.is_file()
-                ]
+                return list(entries)
         except FileNotFoundError as error:
             if shelf is not Shelf.TASKS:
-                return ()
+                return []
             message = f"{self.folder}/tasks is not there: an absent folder is not an empty board; is the disk mounted?"
             raise TrackerError(TrackerFault.NOT_FOUND, message) from error
+
+    def _id(self, entry: os.DirEntry[str], said: Mapping[str, Card | Unreadable]) -> str:
+        known = said.get(entry.path) or self._known.get(entry.path, (None, None))[1]
+        return card.same_id(known.id if isinstance(known, Card) else card.id_in_name(entry.name) or entry.name)
 
     def _recall(self, file: File) -> Card | Unreadable | None:
         known = self._known.get(file.path)
@@ -151,11 +157,11 @@ class Folder:
         return said
 
 
-def _is_card(file: File, prefix: str | None) -> bool:
-    if prefix is None or not file.shelf.on_board:
-        return card.id_in_name(file.name) is not None
-    return file.name.casefold().startswith(f"{prefix}-") and card.id_in_name(file.name) is not None
+def _is_card(name: str, shelf: Shelf, prefix: str | None) -> bool:
+    ours = prefix is None or not shelf.on_board or name.casefold().startswith(f"{prefix}-")
+    return ours and name.endswith(".md") and card.id_in_name(name) is not None
 
 
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_mtime_ns, status.st_size, status.st_ino
+def _file(entry: os.DirEntry[str], shelf: Shelf) -> File:
+    status = entry.stat()
+    return File(entry.path, entry.name, shelf, (status.st_mtime_ns, status.st_size, status.st_ino))

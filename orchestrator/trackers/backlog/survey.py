@@ -35,7 +35,10 @@ def survey(path: Path) -> Survey:
     board = place.find(path)
     folder, config = Folder(board.folder), place.read_config(board)
     readings = folder.readings(folder.files(prefix=config.prefix))
-    rivals = folder.by_id((reading.file for reading in readings), thorough=False)
+    rivals: dict[str, list[File]] = {}
+    for reading in readings:
+        name = reading.card.id if isinstance(reading.card, Card) else cards.id_in_name(reading.file.name)
+        rivals.setdefault(cards.same_id(name or reading.file.name), []).append(reading.file)
     read = {reading.file.place: reading.file for reading in readings if isinstance(reading.card, Card)}
     reasons = {reading.file.place: str(reading.card) for reading in readings if isinstance(reading.card, Unreadable)}
     reasons |= {file.place: reason for files in rivals.values() for file, reason in _twice(files)}

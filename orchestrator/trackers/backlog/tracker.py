@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,7 +29,7 @@ from orchestrator.trackers.backlog import card as cards
 from orchestrator.trackers.backlog import catalogue, discussion, place, write
 from orchestrator.trackers.backlog.card import Card, Unreadable
 from orchestrator.trackers.backlog.catalogue import Catalogue
-from orchestrator.trackers.backlog.folder import File, Folder, Reading, Shelf
+from orchestrator.trackers.backlog.folder import File, Folder, Shelf
 
 KIND = "backlog"
 PAGE_SIZE = 50
@@ -63,7 +62,7 @@ class _Found:
 
 
 class BacklogTracker:
-    """One folder as one board; threads may share it."""
+    """One folder as one board; threads may share it. A write reads under the lock: it meets no half file."""
 
     def __init__(
         self, board: place.Place, folder: Folder, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
@@ -118,7 +117,8 @@ class BacklogTracker:
             blockers = {
                 cards.same_id(config.full_id(name)) for one in found.values() for name in one.card.dependencies or ()
             }
-            board = Catalogue(self._blocking(blockers, config.prefix))
+            blocking = self._folder.by_id(blockers, prefix=config.prefix, thorough=False) if blockers else {}
+            board = Catalogue(self._folder.readings(file for files in blocking.values() for file in files))
         return {item_id: board.item(one.file, one.card, config) for item_id, one in found.items()}
 
     def comments(self, item_id: str) -> tuple[PostedComment, ...]:
@@ -136,15 +136,16 @@ class BacklogTracker:
         with _faults():
             state = self._spelled(to)
             for _ in range(LOOKS):
-                found = self._find([item_id]).get(item_id)
-                if found is None:
-                    return NotMoved(None)
-                stale = revision not in {None, found.card.revision}
-                if stale or fold(found.card.state) not in allowed or not found.file.shelf.on_board:
-                    return NotMoved(found.card.state)
-                now = self._now()
-                if fold(found.card.state) == fold(state) or self._put(found, cards.moved(found.data, state, now=now)):
-                    return Moved(now)
+                with write.locked(self._place.folder, item_id):
+                    found = self._find([item_id]).get(item_id)
+                    if found is None:
+                        return NotMoved(None)
+                    stale = revision not in {None, found.card.revision}
+                    if stale or fold(found.card.state) not in allowed or not found.file.shelf.on_board:
+                        return NotMoved(found.card.state)
+                    now = self._now()
+                    if fold(found.card.state) == fold(state) or _put(found, cards.moved(found.data, state, now=now)):
+                        return Moved(now)
         raise _in_motion(item_id)
 
     def comment(self, item_id: str, key: str, body: str) -> None:
@@ -155,9 +156,10 @@ class BacklogTracker:
         comment = discussion.Comment(body, author=discussion.AUTHOR, created=created, key=key)
         with _faults():
             for _ in range(LOOKS):
-                found = self._there(item_id)
-                if self._put(found, cards.with_comment(found.data, comment)):
-                    return
+                with write.locked(self._place.folder, item_id):
+                    found = self._there(item_id)
+                    if _put(found, cards.with_comment(found.data, comment)):
+                        return
         raise _in_motion(item_id)
 
     def _config(self) -> place.Config:
@@ -173,12 +175,6 @@ class BacklogTracker:
             )
         return spelled
 
-    def _put(self, found: _Found, data: bytes) -> bool:
-        if data == found.data:
-            return True
-        with write.locked(self._place.folder, found.card.id):
-            return write.replace(Path(found.file.path), found.data, data)
-
     def _there(self, item_id: str) -> _Found:
         found = self._find([item_id]).get(item_id)
         if found is None:
@@ -191,7 +187,7 @@ class BacklogTracker:
         for look in range(LOOKS):
             missing = [item_id for item_id in dict.fromkeys(ids) if item_id not in found]
             if missing:
-                by_id = self._folder.by_id(self._folder.files(prefix=prefix), thorough=look > 0)
+                by_id = self._folder.by_id({*map(cards.same_id, missing)}, prefix=prefix, thorough=look > 0)
                 looked = ((item_id, self._read(item_id, by_id.get(cards.same_id(item_id), []))) for item_id in missing)
                 found |= {item_id: one for item_id, one in looked if one is not None}
         return found
@@ -209,11 +205,10 @@ class BacklogTracker:
             raise TrackerError(TrackerFault.PAYLOAD, f"{item_id}: {reason} ({files[0].place})") from reason
         return _Found(file, data, card) if cards.same_id(card.id) == cards.same_id(item_id) else None
 
-    def _blocking(self, ids: AbstractSet[str], prefix: str | None) -> list[Reading]:
-        if not ids:
-            return []
-        by_id = self._folder.by_id(self._folder.files((Shelf.TASKS, Shelf.COMPLETED), prefix=prefix), thorough=False)
-        return self._folder.readings(file for card_id in ids for file in by_id.get(card_id, ()))
+
+def _put(found: _Found, data: bytes) -> bool:
+    """Put the card back with these bytes, under its lock; False when it is not what was read any more."""
+    return data == found.data or write.replace(Path(found.file.path), found.data, data)
 
 
 def _in_motion(item_id: str) -> TrackerError:

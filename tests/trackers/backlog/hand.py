@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from orchestrator.ports.tracker import TrackerError, TrackerFault
+import pytest
+
+from orchestrator.domain.item import Item
+from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
 from orchestrator.trackers.backlog import folder as folders
 from orchestrator.trackers.backlog import place, tracker, write
 
@@ -117,30 +120,54 @@ def changed_lines(before: bytes, after: bytes) -> list[tuple[bytes, bytes]]:
 
 def is_insertion(before: bytes, after: bytes) -> bool:
     """Whether `after` is `before` with one run of bytes put in."""
-    same = len(os.path.commonprefix([before, after]))
-    return any(after.endswith(before[at:]) for at in range(same, max(same - 200, -1), -1) if len(after) >= len(before))
+    if len(after) < len(before):
+        return False
+    same = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), len(before))
+    # What was put in may begin as that goes on behind which it was put: then the place is further to the front.
+    return any(after.endswith(before[at:]) for at in range(same, -1, -1))
+
+
+def listed(board: Tracker, *states: str) -> list[Item]:
+    """All pages of a listing as one."""
+    return [item for page in board.list_items(states or ("To Do",)) for item in page.items]
+
+
+def malformed(board: Tracker, *states: str) -> dict[str, str]:
+    """What a listing could not read."""
+    return {bad.id: bad.reason for page in board.list_items(states or ("To Do",)) for bad in page.malformed}
+
+
+def fault_of(attempt: Callable[[], object]) -> TrackerFault:
+    """The fault with which an attempt fails."""
+    with pytest.raises(TrackerError) as failure:
+        attempt()
+    return failure.value.fault
 
 
 def say_many(folder: str, item_id: str, keys: Iterable[str]) -> None:
     """A process of ours that comments under each of `keys`, as the relay does: again where somebody else was first."""
     board = tracker.connect({"path": folder})
     for key in keys:
-        while True:
-            try:
-                board.comment(item_id, key, f"said under {key}")
-                break
-            except TrackerError as error:
-                assert error.fault is TrackerFault.CONFLICT, error
+        _until_free(lambda key=key: board.comment(item_id, key, f"said under {key}"))
 
 
 def append_many(path: str, item_id: str, lines: Iterable[str]) -> None:
     """A process as the real program is one: takes the lock, reads, adds a line, and writes the file in place."""
     file = Path(path)
+
+    def append(line: str) -> None:
+        with write.locked(file.parent.parent, item_id):
+            file.write_text(f"{file.read_text()}{line}\n")
+
     for line in lines:
-        while True:
-            try:
-                with write.locked(file.parent.parent, item_id):
-                    file.write_text(f"{file.read_text()}{line}\n")
-                break
-            except TrackerError as error:
-                assert error.fault is TrackerFault.CONFLICT, error
+        _until_free(lambda line=line: append(line))
+
+
+def _until_free(attempt: Callable[[], None]) -> None:
+    """Try again for as long as somebody else is writing; any other fault ends the process."""
+    while True:
+        try:
+            return attempt()
+        except TrackerError as error:
+            if error.fault is not TrackerFault.CONFLICT:
+                raise

@@ -32,7 +32,7 @@ def test_every_scalar_stays_the_text_that_was_written():
 )
 def test_what_is_no_yaml_is_read_as_people_mean_it(line: str, value: frontmatter.Value):
     """The real program accepts these too. What cannot be understood is None, never empty."""
-    assert frontmatter.read(f"assigned: @nobody\nkey: {{\n{line}\n")[line.split(":")[0]] == value
+    assert frontmatter.read(f"assigned: @nobody\nkey: {{\n{line}\n")[line.partition(":")[0]] == value
 
 
 def test_a_nested_list_is_unreadable_not_empty():

@@ -1,0 +1,114 @@
+"""Where workspaces are: contained, one for each item, and never in the place of somebody's work."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.ports.workspaces import WorkspaceFailed
+from tests.workspaces.hands import refused, rooms
+
+
+@pytest.mark.proves("WS-05", "WS-07")
+def test_a_workspace_is_made_once_and_found_again(settings, tmp_path):
+    """It is a direct child of the root, the same for the same item, and new only the first time."""
+    first, again = rooms.prepare(settings, "BACK-1"), rooms.prepare(settings, "BACK-1")
+    assert first.path == tmp_path / "rooms" / "BACK-1"
+    assert first.path.is_dir()
+    assert (first.created_now, again.created_now) == (True, False)
+    assert replace(again, created_now=True) == first
+
+
+@pytest.mark.proves("WS-05")
+@given(st.text(min_size=1, max_size=40))
+def test_no_identifier_leads_out_of_the_root(tmp_path_factory, identifier):
+    """Whatever the tracker calls an item, its folder is a child of the root or is refused."""
+    root = tmp_path_factory.getbasetemp() / "contained"
+    try:
+        found = rooms.prepare(WorkspaceSettings(str(root)), identifier)
+    except WorkspaceFailed:
+        return
+    assert found.path.parent == root.resolve()
+    assert found.lock_path.parent == root.resolve() / ".locks"
+
+
+@pytest.mark.proves("WS-05")
+def test_a_linked_root_is_followed_once(plain, tmp_path):
+    """The workspace's path is the one that the file system really has."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "rooms").symlink_to(tmp_path / "real")
+    assert rooms.prepare(plain, "BACK-1").path == tmp_path / "real" / "BACK-1"
+
+
+@pytest.mark.proves("WS-05", "WS-08")
+def test_what_is_in_the_way_is_never_replaced(settings, tmp_path):
+    """A link or a file in the workspace's place is refused and stays what it was."""
+    (tmp_path / "rooms").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    link, file = tmp_path / "rooms" / "BACK-1", tmp_path / "rooms" / "BACK-2"
+    link.symlink_to(tmp_path / "elsewhere")
+    file.write_text("mine")
+    assert "a link stands where the workspace belongs" in refused(settings, "BACK-1")
+    assert "a file stands where the workspace belongs" in refused(settings, "BACK-2")
+    assert (link.is_symlink(), file.read_text()) == (True, "mine")
+
+
+@pytest.mark.proves("WS-03")
+@pytest.mark.parametrize("identifier", ["..", "x" * 300, ".locks", ".items"])
+def test_an_item_without_a_usable_name_gets_no_workspace(plain, identifier):
+    """Neither the folder above nor one that holds our own files."""
+    assert "identifier" in refused(plain, identifier)
+
+
+@pytest.mark.proves("WS-04")
+def test_an_item_whose_name_another_one_has_is_refused(plain, tmp_path):
+    """Where case does not count, `back-1` finds the name of `BACK-1` in the place of its own."""
+    rooms.prepare(plain, "BACK-1")
+    (tmp_path / "rooms" / ".items" / "BACK-1").write_text("back-1")
+    assert "belongs to ticket 'back-1'" in refused(plain, "BACK-1")
+
+
+def test_a_half_written_claim_is_completed(plain, tmp_path):
+    """A process that died while it claimed a folder blocks nobody."""
+    rooms.prepare(plain, "BACK-1")
+    claim = tmp_path / "rooms" / ".items" / "BACK-1"
+    claim.write_text("")
+    rooms.prepare(plain, "BACK-1")
+    assert claim.read_text() == "BACK-1"
+
+
+def test_a_root_that_cannot_be_made_is_told_by_its_path(tmp_path):
+    """The author of the workflow reads which path and why."""
+    (tmp_path / "file").write_text("")
+    message = refused(WorkspaceSettings(str(tmp_path / "file" / "rooms")), "BACK-1")
+    assert message == f"{tmp_path}/file/rooms: Not a directory; correct workspace.root"
+    assert "absolute" in refused(WorkspaceSettings("rooms"), "BACK-1")
+
+
+@pytest.mark.proves("WS-10")
+def test_a_reused_workspace_keeps_what_is_in_it(settings):
+    """Nothing is reset, cleaned or checked out again."""
+    found = rooms.prepare(settings, "BACK-1")
+    (found.path / "notes.txt").write_text("half done")
+    (found.path / "file.txt").write_text("changed")
+    rooms.prepare(settings, "BACK-1")
+    assert (found.path / "notes.txt").read_text() == "half done"
+    assert (found.path / "file.txt").read_text() == "changed"
+
+
+def test_two_at_once_get_one_workspace(settings):
+    """Exactly one of them made it."""
+    start = Barrier(4)
+
+    def make(_):
+        start.wait()
+        return rooms.prepare(settings, "BACK-1")
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(make, range(4)))
+    assert [each.created_now for each in found].count(True) == 1
+    assert len({each.head for each in found}) == 1
