@@ -29,7 +29,7 @@ test: $(READY) ## every test, with real servers and processes
 check: $(READY) ## the gate without servers: format, lint, types, layers, pure tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy orchestrator tasks beat_schedule.py
+	@$(BIN)/mypy orchestrator tasks beat_schedule.py docs/generate.py ops/health.py
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m pytest tests -q -m "not services and not e2e"
 
@@ -42,7 +42,7 @@ fmt: $(READY) ## format the code
 
 lock: $(READY) ## take the newest versions that pyproject.toml allows into the locks
 	@$(COMPILE) --upgrade pyproject.toml --all-extras --group dev -o requirements.lock
-	@$(COMPILE) --upgrade pyproject.toml --constraints requirements.lock -o ops/server.lock
+	@$(COMPILE) pyproject.toml --constraints requirements.lock --no-emit-index-url -o ops/server.lock
 
 clean: ## remove what was made here: .venv, .tools, caches (not .stationkeeper: it holds data)
 	rm -rf .venv .tools .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -21,5 +21,3 @@ SCHEDULE = {
         "options": {"queue": "relay"},
     },
 }
-
-BEAT_SCHEDULE = SCHEDULE

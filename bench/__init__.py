@@ -1,11 +1,14 @@
-"""Benchmarks, side by side with what a user would pick instead: `make bench`, or `python -m bench NAME…`.
+"""Benchmarks, side by side with what a user would pick instead: `make bench`, or `python -m bench [NAME…] [--quick]`.
 
-Each measures its pair in one run, interleaved, and prints the ratio of the medians; absolute times are of this machine.
+Each is one file with TITLE, the sizes FULL and QUICK, and `run(size, ground) -> lines`. A pair is measured in one run,
+turn about, and the ratio of the medians is what counts: absolute times are of the machine.
 
     plan      the pure plan over boards of 1,000 to 100,000 items
-    tick      a whole tick over active boards, first and unchanged, against listing and storing alone
-    dispatch  tick to turn started, against raw Celery no-op Celery tasks on the same broker
-    recovery  SIGKILL and clean stop of a worker to the turn running again
+    tick      a whole tick over a board of active items, the first one and an unchanged one
+    dispatch  tick to turn started, against raw Celery no-op tasks
+    recovery  SIGKILL and clean stop of a worker
     cancel    card moved to agent dead
     memory    a worker with 50 waiting turns
+
+    ground    the servers that they stand on; measure: medians and tables
 """

@@ -36,7 +36,7 @@ def make_app(found: settings.Settings) -> Celery:
             "tasks.turn": {"queue": queue.TURNS},
             "tasks.relay": {"queue": queue.RELAY},
         },
-        beat_schedule=beat_schedule.BEAT_SCHEDULE,
+        beat_schedule=beat_schedule.SCHEDULE,
         beat_scheduler="celery.beat:Scheduler",  # in memory: two beats in one folder share no file
         beat_max_loop_interval=1,
         task_acks_late=False,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from uuid import UUID
 
+import redis
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
@@ -14,6 +16,22 @@ from orchestrator.ports.queue import PublishFailed
 CONTROL, TURNS, RELAY = "control", "turns", "relay"
 
 Send = Callable[..., object]
+
+
+# So many rings at the most are worth keeping when a control worker starts: all of them say the same.
+_RINGS_KEPT = 4
+_TRIM_TIMEOUT_SECONDS = 2.0
+
+
+def trim(redis_url: str, name: str) -> None:
+    """Drop all but the newest few messages of a queue of hints: after a night without workers there are thousands.
+
+    A Redis that does not answer is left alone: the rings are served one by one, and find nothing due.
+    """
+    timeout = _TRIM_TIMEOUT_SECONDS
+    client = redis.Redis.from_url(redis_url, socket_timeout=timeout, socket_connect_timeout=timeout)
+    with contextlib.suppress(RedisError), contextlib.closing(client):
+        client.ltrim(name, 0, _RINGS_KEPT - 1)
 
 
 class CeleryQueue:

@@ -32,13 +32,10 @@ class _Output:
         self.dropped = 0
 
     def write(self, line: str) -> None:
-        """One line, whole in one call, so that threads do not mix; never raises."""
+        """One line, whole in one call, so that threads do not mix."""
         stream = self.stream or sys.stderr
-        try:
-            stream.write(line + "\n")
-            stream.flush()
-        except (OSError, ValueError):  # ValueError: the stream is closed
-            self.dropped += 1
+        stream.write(line + "\n")
+        stream.flush()
 
 
 class _Line:
@@ -70,7 +67,7 @@ def configure(style: Style, *, stream: TextIO | None = None, level: int = loggin
             renderer,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=_Line,
+        logger_factory=lambda *_: _Line(),
         cache_logger_on_first_use=False,
     )
 
@@ -232,7 +229,7 @@ def contract_broken(workflow: str, *, problem: str) -> None:
 def _say(level: int, event: str, **fields: object) -> None:
     try:
         structlog.get_logger().log(level, event, **{name: value for name, value in fields.items() if value is not None})
-    except Exception:  # noqa: BLE001 - whatever a renderer chokes on, saying it must not stop what is being said
+    except Exception:  # noqa: BLE001 - a full disk, a closed pipe, a value that no renderer takes: all of them end here
         _output.dropped += 1
 
 

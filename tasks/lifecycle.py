@@ -7,6 +7,7 @@ import sys
 from celery.apps.worker import Worker
 from celery.signals import (
     beat_init,
+    before_task_publish,
     setup_logging,
     worker_init,
     worker_ready,
@@ -34,10 +35,19 @@ def refuse_a_foreign_schema(**_: object) -> None:
         raise SystemExit(3)
 
 
+@beat_init.connect
+def show_that_beat_lives(**_: object) -> None:
+    """Touch the health check's file with each ring, before it is sent: an absent broker makes beat no less alive."""
+    heartbeat = settings.load().heartbeat_file
+    if heartbeat is not None:
+        before_task_publish.connect(lambda **_: heartbeat.touch(), weak=False)
+
+
 @worker_ready.connect
 def begin(sender: Worker, **_: object) -> None:
     """Start work once the queues of this worker are known."""
-    office.begin(frozenset(queue.name for queue in sender.task_consumer.queues))
+    queues = frozenset(queue.name for queue in sender.task_consumer.queues)
+    office.begin(queues, threads=sender.controller.concurrency)
 
 
 @worker_shutting_down.connect

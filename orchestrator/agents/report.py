@@ -62,16 +62,23 @@ def read(path: Path) -> Report | None:
         BadReport: it is not a plain file of at most `LONGEST_BYTES`, or no report.
     """
     try:
-        # A link is not followed, and neither a pipe nor a device can make us wait.
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        text = _content(path)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise BadReport(f"{path}: cannot be read ({error.strerror}); expected a plain file") from error
-    with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise BadReport(f"{path}: expected a plain file")
-        text = file.read(LONGEST_BYTES + 1)
     if len(text) > LONGEST_BYTES:
         raise BadReport(f"{path}: longer than {LONGEST_BYTES} bytes")
     return parse(text, place=path.name) if text.strip() else None
+
+
+def _content(path: Path) -> bytes:
+    """At most one byte more than allowed. A link is not followed, and neither a pipe nor a device can make us wait."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise BadReport(f"{path}: expected a plain file")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(LONGEST_BYTES + 1)
+    finally:
+        os.close(handle)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from functools import partial
 
 import typer
 
+from orchestrator import telemetry
 from orchestrator.cli import exits, explain, history, migrate, plan, status, up
 from orchestrator.cli.demo import command as demo
 
@@ -29,6 +31,7 @@ app.command("migrate")(migrate.command)
 
 def main() -> None:
     """Run the command that was typed, and end the process with its exit code."""
+    telemetry.configure(telemetry.Style.CONSOLE, level=logging.WARNING)
     sys.exit(exits.guarded(partial(app, prog_name="orchestrator", standalone_mode=True), say=_say))
 
 

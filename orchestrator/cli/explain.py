@@ -1,2 +1,89 @@
-def command() -> None:
-    """X."""
+"""`orchestrator explain KEY`: why a card is where it is. Answers from stored records, also while the tracker is down."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Annotated
+
+import typer
+
+from orchestrator.cli import output, records
+from orchestrator.cli.status import ago
+from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WriteView
+
+
+def command(
+    key: Annotated[str, typer.Argument(help="A card's identifier or id, say BACK-12.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,  # noqa: FBT002 - a flag
+) -> None:
+    """Say why a card is where it is, and what would change that."""
+    with records.reading() as queries:
+        explanations = queries.explain(key)
+    if not explanations:
+        raise records.unknown(key)
+    if as_json:
+        output.show_json([dataclasses.asdict(explanation) for explanation in explanations])
+        return
+    for explanation in explanations:
+        for sentence in sentences(explanation):
+            typer.echo(sentence)
+
+
+def sentences(told: Explanation) -> Iterator[str]:
+    """The strongest reason first: a turn that is open, a hold, a write that is not settled, a wait; then the past."""
+    where = f" last seen in {told.item.state!r}, workflow {told.item.workflow}" if told.item else ""
+    yield f"{told.identifier}:{where}" if where else f"{told.identifier}: no turn of it was ever opened"
+    if told.turn is not None:
+        yield f"  {_open(told.turn, told)}"
+    for hold in told.holds:
+        yield f"  {_held(hold, told)}"
+    for write in told.writes:
+        yield f"  {_unsent(write, told)}"
+    if told.wait is not None:
+        yield f"  {_waiting(told.wait, told)}"
+    if told.task is not None and told.turn is None:
+        yield f"  {_task(told.task)}"
+    for turn in reversed(told.turns):
+        if turn.ended_at is not None:
+            yield f"  {_ended(turn, told)}"
+
+
+def _open(turn: TurnView, told: Explanation) -> str:
+    if turn.status == "queued":
+        return f"turn {turn.ordinal} (fence {turn.fence}) is queued since {ago(turn.opened_at, told.now)}: no worker has it yet"
+    stopping = f"; it is being stopped: {turn.cancel}" if turn.cancel else ""
+    since = ago(turn.admitted_at, told.now)
+    return f"turn {turn.ordinal} (fence {turn.fence}) is running on {turn.host}, began {since}{stopping}"
+
+
+def _held(hold: HoldView, told: Explanation) -> str:
+    until = f" at {output.text(hold.until)}" if hold.until else ""
+    on = "it" if hold.identifier else hold.workflow or "the fleet"
+    since = ago(hold.placed_at, told.now)
+    return f"a hold stands on {on} ({hold.kind}, {since}): {hold.reason}; lifted by {hold.lift}{until}; asked: {hold.owner}"
+
+
+def _unsent(write: WriteView, told: Explanation) -> str:
+    why = f": {write.detail}" if write.detail else ""
+    return f"a {write.act} ({write.kind}) of ours is {write.status} since {ago(write.written_at, told.now)}, tried {write.tries} times{why}"
+
+
+def _waiting(wait: WaitView, told: Explanation) -> str:
+    detail = f" ({wait.detail})" if wait.detail else ""
+    return f"the last tick left it out: {wait.reason}{detail}, since {ago(wait.since, told.now)}"
+
+
+def _task(task: TaskView) -> str:
+    if task.ended_at is not None:
+        return f"its task ended {task.status} ({task.stop_reason}) at {output.text(task.ended_at)}"
+    due = f"due at {output.text(task.due_at)}" if task.due_at else "waiting for the tick"
+    return f"its task is {task.status}, the next turn {due}"
+
+
+def _ended(turn: TurnView, told: Explanation) -> str:
+    death = f", known by {turn.death}" if turn.death else ""
+    summary = f": {output.text(turn.summary)}" if turn.summary else ""
+    return (
+        f"turn {turn.ordinal} ended {turn.status} ({turn.stop_reason}{death}) {ago(turn.ended_at, told.now)}{summary}"
+    )

@@ -31,7 +31,7 @@ _PORTS_TRIED = 50
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What to launch: the workflow files, how many turn workers, and settings (by field name) that differ from the default.
+    """What to launch: the workflow files, how many turn workers, and settings (by field name) unlike the default.
 
     `flower` is False where nobody is going to look. `folder` is the working directory of every process.
     """
@@ -65,6 +65,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         leaving.enter_context(_only_launcher(launch.state_dir))
         found = leaving.enter_context(servers.running(launch))
         _migrate(found.database_url)
+        _enforce(order, found.database_url)
         port, password = (_free_port(FLOWER_PORT), secrets.token_urlsafe(18)) if order.flower else (None, "")
         settings.write_run_file(launch.state_dir, _run_values(order, found))
         leaving.callback(settings.remove_run_file, launch.state_dir)
@@ -111,6 +112,19 @@ def _migrate(database_url: str) -> None:
         raise Trouble(Exit.UNREACHABLE, f"{place}: expected a Postgres that answers, found: {error}") from error
 
 
+def _enforce(order: Order, database_url: str) -> None:
+    """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid."""
+    from orchestrator import workflow
+    from orchestrator.engine import publish
+    from orchestrator.store.open import open_store
+
+    store = open_store(database_url)
+    files = workflow.WorkflowFiles([path.resolve() for path in order.workflows], environment=settings.inherited())
+    for path in files.files():
+        publish.enforce(store, files.read(path))
+    store.close()
+
+
 def _run_values(order: Order, found: servers.Servers) -> dict[str, str]:
     return {
         "database_url": found.database_url,
@@ -122,7 +136,7 @@ def _run_values(order: Order, found: servers.Servers) -> dict[str, str]:
 
 def _environment(launch: Launch) -> dict[str, str]:
     """Ours without the settings: those stand in the run file, for the children as for every other command."""
-    ours = {name: value for name, value in os.environ.items() if name not in settings.VARIABLES.values()}
+    ours = {name: value for name, value in settings.inherited().items() if name not in settings.VARIABLES.values()}
     return {**ours, settings.STATE_VARIABLE: str(launch.state_dir)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -39,11 +38,10 @@ def command(
     _check_workflow(workflow)
     asked = Asked()
     asked.listen()
-    values = {field: os.environ[name] for field, name in settings.VARIABLES.items() if os.environ.get(name)}
-    if slots is not None:
-        values["turn_slots"] = str(slots)
+    launched = settings.launch()
+    values = {**launched.given, **({"turn_slots": str(slots)} if slots is not None else {})}
     order = launch.Order(folder=Path.cwd(), workflows=(workflow,), workers=workers, values=values)
-    with launch.system(order, settings.launch()) as system:
+    with launch.system(order, launched) as system:
         _introduce(system, typer.echo)
         events = follow.Followed([system.crew.log(name) for name in _workers(system)])
         while not asked.to_stop:
@@ -58,7 +56,7 @@ def _check_workflow(path: Path) -> None:
     """Judge the file before anything is started for it; raises WorkflowInvalid."""
     from orchestrator import workflow
 
-    files = workflow.WorkflowFiles([path.absolute()], environment=os.environ)
+    files = workflow.WorkflowFiles([path.absolute()], environment=settings.inherited())
     for file in files.files():
         for warning in files.read(file).workflow.warnings:
             typer.echo(f"warning: {warning}", err=True)

@@ -59,6 +59,7 @@ class StopReason(Enum):
     CONTRACT_BROKEN = "contract_broken"  # the workflow or its workspace could not be used
     EXPIRED = "expired"  # the task's deadline passed
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
+    WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
 
 
@@ -152,9 +153,9 @@ _TAKEN_AWAY = frozenset({StopReason.TERMINAL_SEEN, StopReason.MOVED_AWAY, StopRe
 
 
 # Stops that are nobody's failure: the turn is opened again as it was.
-_HANDED_BACK = frozenset({StopReason.DEPLOY, StopReason.READ_FAILED})
-# A tracker that did not answer is asked again after about a tick.
-_READ_AGAIN_SECONDS = 5.0
+_HANDED_BACK = frozenset({StopReason.DEPLOY, StopReason.READ_FAILED, StopReason.WORKSPACE_BUSY})
+# A tracker that did not answer, or a workspace that was not free, is tried again after about a tick.
+_TRY_AGAIN_SECONDS = 5.0
 
 
 def conclude(  # noqa: PLR0913 -- what happened, what the card shows, two sets of rules, and the clock
@@ -192,7 +193,7 @@ def lost(counters: Counters, *, limits: TurnLimits, now: datetime) -> Conclusion
 def _handed_back(ending: Ending, counters: Counters, now: datetime) -> Conclusion:
     """A turn that was nobody's failure counts against no cap (RT-11): the next one goes on where this one stopped."""
     unspent = Counters(max(counters.attempt - 1, 0), max(counters.turns_in_row - 1, 0), counters.sessions)
-    due_at = now if ending.stop is StopReason.DEPLOY else now + timedelta(seconds=_READ_AGAIN_SECONDS)
+    due_at = now if ending.stop is StopReason.DEPLOY else now + timedelta(seconds=_TRY_AGAIN_SECONDS)
     return Recheck(due_at, TurnStatus.CANCELLED, ending.stop, unspent)
 
 

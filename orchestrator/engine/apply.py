@@ -60,7 +60,7 @@ def carry_out(ports: Ports, grant: TickGrant, plan: Plan, *, row: WorkflowRow, w
     """Carry out every action; returns the reasons of the plan and of what could not be done. Raises TickLost."""
     run = _Run(ports, grant, row, workflow, dict(plan.reasons), ports.clock.boot_seconds())
     for action in plan.actions:
-        _stay(run)
+        run.extended_at = keep(ports, grant, run.extended_at)
         _carry_out(run, action)
     if run.refused:
         ports.store.reconciler.request(row.name, listing=False)
@@ -91,17 +91,17 @@ def _carry_out(run: _Run, action: Action) -> None:
             items.refresh(record, state)
 
 
-def keep(ports: Ports, grant: TickGrant) -> None:
-    """Extend the right to this tick between pages and actions; raises TickLost when it is gone."""
+def keep(ports: Ports, grant: TickGrant, extended_at: float) -> float:
+    """Extend the right to this tick, between pages and actions, once some seconds have passed since `extended_at`.
+
+    Returns when it was extended last, by the boot clock; raises TickLost when it is gone.
+    """
+    now = ports.clock.boot_seconds()
+    if now - extended_at < _EXTEND_AFTER_SECONDS:
+        return extended_at
     if not ports.store.reconciler.extend(grant):
         raise TickLost
-
-
-def _stay(run: _Run) -> None:
-    now = run.ports.clock.boot_seconds()
-    if now - run.extended_at >= _EXTEND_AFTER_SECONDS:
-        keep(run.ports, run.grant)
-        run.extended_at = now
+    return now
 
 
 def _note(run: _Run, record: ItemRecord, *, action: str, done: bool) -> None:

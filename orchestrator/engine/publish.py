@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator import telemetry
 from orchestrator.ports import Ports
-from orchestrator.ports.store import WorkflowRow
+from orchestrator.ports.store import Store, WorkflowRow
 from orchestrator.ports.workflows import WorkflowFile, WorkflowInvalid
 
 
@@ -48,27 +48,27 @@ class Publisher:
         row = self._ports.store.workflows.current(file.workflow.name)
         last = self._last.get(file.path)
         if row is None:
-            row = put_in_force(self._ports, file, seen_version=0)
+            row = put_in_force(self._ports.store, file, seen_version=0)
         elif last is not None and last.digest != file.digest != row.digest:
-            row = put_in_force(self._ports, file, seen_version=last.version)
+            row = put_in_force(self._ports.store, file, seen_version=last.version)
         if row.digest != file.digest and (last is None or last.digest != file.digest):
             warning = f"it differs from version {row.version} in force, which stands until this file is changed"
             telemetry.workflow_warned(str(file.path), warning=warning)
         self._last[file.path] = _Look(file.digest, row.version)
 
 
-def enforce(ports: Ports, file: WorkflowFile) -> WorkflowRow:
+def enforce(store: Store, file: WorkflowFile) -> WorkflowRow:
     """Put a file in force whatever stands there now: a person who starts the system with it means it."""
-    row = ports.store.workflows.current(file.workflow.name)
+    row = store.workflows.current(file.workflow.name)
     if row is not None and row.digest == file.digest and row.path == str(file.path):
         return row
-    return put_in_force(ports, file, seen_version=row.version if row is not None else 0)
+    return put_in_force(store, file, seen_version=row.version if row is not None else 0)
 
 
-def put_in_force(ports: Ports, file: WorkflowFile, *, seen_version: int) -> WorkflowRow:
+def put_in_force(store: Store, file: WorkflowFile, *, seen_version: int) -> WorkflowRow:
     """Make a file the next version of its workflow; returns what is in force then, maybe somebody else's."""
     workflow = file.workflow
     row = WorkflowRow(workflow.name, seen_version, file.digest, file.body, str(file.path), workflow.scope)
-    published = ports.store.workflows.publish(row, interval_ms=workflow.interval_ms)
+    published = store.workflows.publish(row, interval_ms=workflow.interval_ms)
     telemetry.workflow_in_force(published.name, version=published.version, path=published.path)
     return published

@@ -6,6 +6,7 @@ starts finished work a second time.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -133,10 +134,11 @@ def _list(
 ) -> tuple[dict[str, Item], tuple[Malformed, ...]]:
     items: dict[str, Item] = {}
     malformed: list[Malformed] = []
+    extended_at = -math.inf  # reading our records may have taken long
     for page in tracker.list_items(workflow.contract.active):
         items.update((item.id, item) for item in page.items)
         malformed.extend(page.malformed)
-        apply.keep(ports, grant)
+        extended_at = apply.keep(ports, grant, extended_at)
     return items, tuple(malformed)
 
 

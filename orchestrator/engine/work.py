@@ -15,7 +15,7 @@ from orchestrator.ports import Ports
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
 from orchestrator.ports.store import Admitted, StepRecord
-from orchestrator.ports.supervisor import SpawnFailed
+from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
 
@@ -37,7 +37,9 @@ def run(desk: Desk) -> Ending | None:
         prompt = _prompt(desk)
     except PromptFailed as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=f"the prompt could not be rendered: {fault}")
-    except (WorkspaceFailed, WorkspaceBusy, UnsafeIdentifier) as fault:
+    except WorkspaceBusy as fault:
+        return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
+    except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     if not _checkpoint(desk, ordinal=2, name="workspace", output=_described(workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
@@ -54,7 +56,10 @@ def _run_agent(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
     patience.persist(lambda: desk.ports.store.turns.record_transcript(desk.admitted.ref, transcript))
     try:
         session = desk.ports.agent(desk.workflow).start(order, desk.ports.supervisor())
-    except (AgentMisconfigured, SpawnFailed) as fault:
+    except SpawnFailed as fault:
+        busy = fault.refusal is Refusal.WORKSPACE_BUSY
+        return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY if busy else StopReason.AGENT_FAILED, reason=str(fault))
+    except AgentMisconfigured as fault:
         return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault))
     for event in session.events():
         _record(desk, event)

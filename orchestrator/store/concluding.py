@@ -6,6 +6,7 @@ ended an open turn.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -14,38 +15,48 @@ from orchestrator.domain.hold import Hold, HoldScope, Lift
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason, TurnStatus
 from orchestrator.domain.writeback import Move, Role, Write
-from orchestrator.store import history, holds, writes
+from orchestrator.store import holds, writes
 from orchestrator.store.database import Session
 
 LOCK_WORKFLOW = "select name from workflow where name = :workflow for update"
 LOCK_ITEM = "select version from item where key = :item_key for update"
 
-_GIVE_SLOT_BACK = "update workflow set open_turns = open_turns - 1 where name = :workflow"
-_END_TURN = """
-    update turn set status = :status, stop_reason = :stop, summary = :summary, ended_at = stationkeeper_clock()
-    where id = :turn_id
-"""
-_END_TASK = """
-    update task set status = :status, stop_reason = :stop, due_at = null, ended_at = stationkeeper_clock()
-    where id = :task_id and status = any(:sources)
-"""
-_WAIT_TASK = "update task set due_at = :due_at, stop_reason = :stop where id = :task_id"
-_RAISE_VERSION = "update item set version = version + 1 where key = :item_key"
-_COUNT_ITEM = """
-    update item
-    set attempt = :attempt, turns_in_row = :turns_in_row, sessions = :sessions, retry_kind = :retry_kind,
-        conversing = conversing and :keep_session, session = case when :keep_session then session end
-    where key = :item_key
-"""
-# Something waits for the slot that is free now: only a listing knows who is next.
+# Something may wait for the slot that is free now: only a listing knows who is next.
 RING = """
-    update reconciler set due_requested_at = greatest(stationkeeper_clock(), due_began_at + interval '1 microsecond'),
+    update reconciler
+    set due_requested_at = greatest(stationkeeper_clock(), due_began_at + interval '1 microsecond'),
         list_requested_at = case
             when exists (select from wait where wait.workflow = :workflow
                 and wait.reason in ('no_slot_total', 'no_slot_state', 'no_worker_slot'))
             then greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
             else list_requested_at end
     where workflow = :workflow
+"""
+
+_END_TURN = f"""
+    with ended as (
+        update turn set status = :status, stop_reason = :stop, summary = :summary, ended_at = stationkeeper_clock()
+        where id = :turn_id
+    ), raised as (
+        update item set version = version + 1 where key = :item_key
+    ), freed as (
+        update workflow set open_turns = open_turns - 1 where name = :workflow and :was_open
+    ), noted as (
+        insert into history (item_key, workflow, kind, detail)
+        values (:item_key, :workflow, 'turn_ended', cast(:detail as jsonb))
+    )
+    {RING.strip()}
+"""
+_END_TASK = """
+    update task set status = :status, stop_reason = :stop, due_at = null, ended_at = stationkeeper_clock()
+    where id = :task_id and status = any(:sources)
+"""
+_WAIT_TASK = "update task set due_at = :due_at, stop_reason = :stop where id = :task_id"
+_COUNT_ITEM = """
+    update item
+    set attempt = :attempt, turns_in_row = :turns_in_row, sessions = :sessions, retry_kind = :retry_kind,
+        conversing = conversing and :keep_session, session = case when :keep_session then session end
+    where key = :item_key
 """
 
 
@@ -75,24 +86,18 @@ class Parting:
 
 
 def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Parting) -> None:
-    """Write a turn's end: turn, task, item, hold, outbox, history, slot, ring."""
-    turn, stop = status_of(conclusion)
-    session.change(_RAISE_VERSION, item_key=ended.item_key)
-    session.change(_END_TURN, turn_id=ended.turn_id, status=turn.value, stop=stop.value, summary=parting.summary)
+    """Write a turn's end: turn, item, slot, history and ring; then what it means for the task; then its last writes."""
+    _end_turn(session, ended, conclusion, summary=parting.summary)
     match conclusion:
-        case End(status=status):
+        case End(status=status, stop=stop):
             _end(session, ended, status, stop=stop)
-        case Handoff():
+        case Handoff(stop=stop):
             end_task(session, ended.task_id, TaskStatus.SUCCEEDED, stop=stop)
         case Recheck():
             _recheck(session, ended, conclusion)
         case Parked():
             _park(session, ended, conclusion, now_state=parting.now_state)
-    writes.put(session, parting.writes, item_key=ended.item_key, turn_id=ended.turn_id)
-    _note(session, ended, conclusion, summary=parting.summary)
-    if ended.was_open:
-        session.change(_GIVE_SLOT_BACK, workflow=ended.workflow)
-    session.change(RING, workflow=ended.workflow)
+    writes.put(session, parting.writes, turn_id=ended.turn_id)
 
 
 def status_of(conclusion: Conclusion) -> tuple[TurnStatus, StopReason]:
@@ -111,6 +116,28 @@ def end_task(session: Session, task_id: UUID, status: TaskStatus, *, stop: StopR
     """Give a task a final status, from any status whose table entry allows it."""
     sources = [source.value for source in tasks.sources(status)]
     return session.change(_END_TASK, task_id=task_id, status=status.value, stop=stop.value, sources=sources) == 1
+
+
+def _end_turn(session: Session, ended: Ended, conclusion: Conclusion, *, summary: str) -> None:
+    turn, stop = status_of(conclusion)
+    told = {
+        "turn": str(ended.turn_id),
+        "fence": ended.fence,
+        "status": turn.value,
+        "stop": stop.value,
+        "summary": summary,
+    }
+    session.change(
+        _END_TURN,
+        turn_id=ended.turn_id,
+        item_key=ended.item_key,
+        workflow=ended.workflow,
+        was_open=ended.was_open,
+        status=turn.value,
+        stop=stop.value,
+        summary=summary,
+        detail=json.dumps({**told, "conclusion": type(conclusion).__name__.lower()}),
+    )
 
 
 def _end(session: Session, ended: Ended, status: TaskStatus, *, stop: StopReason) -> None:
@@ -141,19 +168,3 @@ def _park(session: Session, ended: Ended, parked: Parked, *, now_state: str | No
     writes.withdraw_moves(session, item_key=ended.item_key, detail=f"held: {parked.kind.value}", role=Role.IN_PROGRESS)
     hold = Hold(HoldScope.ITEM, parked.kind, Lift.PERSON, parked.reason)
     holds.place_on_item(session, hold, item_key=ended.item_key, state_seen=now_state)
-
-
-def _note(session: Session, ended: Ended, conclusion: Conclusion, *, summary: str) -> None:
-    turn, stop = status_of(conclusion)
-    history.note(
-        session,
-        "turn_ended",
-        item_key=ended.item_key,
-        workflow=ended.workflow,
-        turn=ended.turn_id,
-        fence=ended.fence,
-        status=turn.value,
-        stop=stop.value,
-        conclusion=type(conclusion).__name__.lower(),
-        summary=summary,
-    )

@@ -58,10 +58,10 @@ _FOUND = """
     select current_setting('server_version_num')::int as version, current_setting('server_version') as shown,
         current_setting('default_transaction_isolation') as isolation, current_setting('synchronous_commit') as commits
 """
-# A time-out that the role keeps is left alone; the isolation level is ours to choose whatever the site's default is.
+# What the role keeps already is not set again: behind a pooler a SET would stay with a connection of somebody else.
 _SETTLE = """
     select set_config(name, value, false) from unnest(%s::text[], %s::text[]) as wanted (name, value)
-    where current_setting(name) = '0' or name = 'default_transaction_isolation'
+    where current_setting(name) <> value
 """
 
 

@@ -56,7 +56,7 @@ class Database:
         self._offset: str | None = None
 
     @contextmanager
-    def session(self, **options: Any) -> Iterator[Session]:
+    def session(self, **options: str | bool) -> Iterator[Session]:
         """A session in autocommit; with an `isolation_level` it commits at the end and rolls back on an exception."""
         try:
             with self._engine.connect() as plain:

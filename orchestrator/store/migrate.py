@@ -98,6 +98,7 @@ def _connected(database_url: str) -> sqlalchemy.Connection:
     engine = sqlalchemy.create_engine(
         "postgresql+psycopg://",
         creator=connections.connector(database_url, _PATIENCE, lambda: None),
+        isolation_level="READ COMMITTED",
         poolclass=sqlalchemy.NullPool,
         use_native_hstore=False,
     )

@@ -11,27 +11,35 @@ from typing import NoReturn
 from orchestrator.domain import contract
 from orchestrator.domain.select import NotDispatched
 from orchestrator.ports.store import Opened, Opening, Refused
-from orchestrator.store import history
 from orchestrator.store.database import Database, Row, RowLocked, Session
 
 _TAKE_SLOT = """
-    update workflow set open_turns = open_turns + 1
-    where name = :workflow
-        and open_turns < :max_concurrent -- rule: cap
+    with slot as (
+        update workflow set open_turns = open_turns + 1
+        where name = :workflow
+            and open_turns < :max_concurrent -- rule: cap
+        returning name
+    )"""
+_TAKEN = """
+    select (select count(*) from slot) as slots, claimed.key, claimed.fence
+    from (select 1) as always left join claimed on true
 """
-_FIRST_OF_ITEM = """
-    insert into item (scope, item_id, identifier, workflow, state, fence)
-    values (:scope, :item_id, :identifier, :workflow, :state, 1)
-    on conflict (scope, item_id) do nothing
-    returning key, fence
+_FIRST_OF_ITEM = f"""{_TAKE_SLOT}, claimed as (
+        insert into item (scope, item_id, identifier, workflow, state, fence)
+        select :scope, :item_id, :identifier, slot.name, :state, 1 from slot
+        on conflict (scope, item_id) do nothing
+        returning key, fence
+    ){_TAKEN}
 """
-_NEXT_OF_ITEM = """
-    update item
-    set version = version + 1, fence = fence + 1, identifier = :identifier, workflow = :workflow, state = :state,
-        absences = 0, listed = true
-    where scope = :scope and item_id = :item_id
-        and version = :seen -- rule: version
-    returning key, fence
+_NEXT_OF_ITEM = f"""{_TAKE_SLOT}, claimed as (
+        update item
+        set version = item.version + 1, fence = item.fence + 1, identifier = :identifier, workflow = slot.name,
+            state = :state, absences = 0, listed = true
+        from slot
+        where item.scope = :scope and item.item_id = :item_id
+            and item.version = :seen -- rule: version
+        returning item.key, item.fence
+    ){_TAKEN}
 """
 _STANDING = """
     select stationkeeper_held(:item_key, :workflow) as held,
@@ -41,27 +49,38 @@ _STANDING = """
         ) as unsent_move,
         (select count(*) from turn where workflow = :workflow and status in ('queued', 'running')
             and state_folded = :state_folded) as in_state,
-        (select id from turn where item_key = :item_key and status in ('queued', 'running')) as open_turn
+        exists (select from turn where item_key = :item_key and status in ('queued', 'running'))
+        or exists (
+            select from task where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
+                and workflow <> :workflow
+        ) as running
 """
-_REUSE_TASK = """
-    update task set due_at = null
-    where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
-    returning id, workflow
-"""
-# A task that is new begins its counting anew: only a person's move on the board brings an item back.
-_NEW_TASK = """
-    with counted as (
-        update item set attempt = 0, turns_in_row = 0, sessions = 0, retry_kind = null where key = :item_key
-    )
-    insert into task (item_key, workflow, workflow_version) values (:item_key, :workflow, :version)
-    returning id, workflow
-"""
+# A task that is new counts anew: only a person's move on the board brings an item back.
 _QUEUE_TURN = """
-    with answered as (delete from wait where workflow = :workflow and item_id = :item_id)
-    insert into turn
-        (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
-    select :turn_id, :task_id, key, :workflow, :version, fence, fence, :state, :state_folded, retry_kind
-    from item where key = :item_key
+    with reused as (
+        update task set due_at = null
+        where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
+        returning id
+    ), begun as (
+        insert into task (item_key, workflow, workflow_version)
+        select :item_key, :workflow, :version where not exists (select from reused)
+        returning id
+    ), counted as (
+        update item set attempt = 0, turns_in_row = 0, sessions = 0, retry_kind = null
+        from begun where item.key = :item_key
+    ), queued as (
+        insert into turn
+            (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
+        select :turn_id, task.id, item.key, :workflow, :version, item.fence, item.fence, :state, :state_folded,
+            case when task.again then item.retry_kind end
+        from item, (select id, true as again from reused union all select id, false from begun) as task
+        where item.key = :item_key
+        returning item_key, workflow, id, fence
+    ), answered as (
+        delete from wait where workflow = :workflow and item_id = :item_id
+    )
+    insert into history (item_key, workflow, kind, detail)
+    select item_key, workflow, 'turn_opened', jsonb_build_object('turn', id, 'fence', fence) from queued
 """
 # A row that the plan did not see: the next tick will, and serves it, unless another workflow is at it.
 _SHOW_ROW = """
@@ -90,57 +109,36 @@ def open_turn(database: Database, opening: Opening) -> Opened | Refused:
     """Open the turn `queued` with the item's next fence, or say why not."""
     try:
         with database.transaction() as session:
-            return _open(session, opening)
+            item = _take(session, opening)
+            _stand(session, opening, item)
+            _queue(session, opening, item)
     except RowLocked:
         return Refused(NotDispatched.CHANGED_SINCE)
     except _Refusal as refusal:
         if refusal.reason is NotDispatched.CHANGED_SINCE and opening.seen_version == 0:
             _show_row(database, opening)
         return Refused(refusal.reason)
-
-
-def _open(session: Session, opening: Opening) -> Opened:
-    workflow = opening.workflow
-    if session.change(_TAKE_SLOT, workflow=workflow.name, max_concurrent=opening.max_concurrent) == 0:
-        _refuse(NotDispatched.NO_SLOT_TOTAL)
-    item = _claim_item(session, opening)
-    _stand(session, opening, item)
-    task = session.row(_REUSE_TASK, item_key=item.key) or session.row(
-        _NEW_TASK, item_key=item.key, workflow=workflow.name, version=workflow.version
-    )
-    if task is None or task.workflow != workflow.name:
-        _refuse(NotDispatched.RUNNING)
-    session.change(
-        _QUEUE_TURN,
-        turn_id=opening.turn_id,
-        task_id=task.id,
-        item_key=item.key,
-        item_id=opening.item.id,
-        workflow=workflow.name,
-        version=workflow.version,
-        state=opening.item.state,
-        state_folded=contract.fold(opening.item.state),
-    )
-    history.note(
-        session, "turn_opened", item_key=item.key, workflow=workflow.name, turn=opening.turn_id, fence=item.fence
-    )
     return Opened(opening.turn_id, item.fence, ordinal=item.fence)
 
 
-def _claim_item(session: Session, opening: Opening) -> Row:
-    """The item's row, ours until the commit; refuses when it is not as the plan saw it."""
-    values = {
-        "scope": opening.workflow.scope,
-        "item_id": opening.item.id,
-        "identifier": opening.item.identifier,
-        "workflow": opening.workflow.name,
-        "state": opening.item.state,
-    }
-    if opening.seen_version == 0:
-        row = session.row(_FIRST_OF_ITEM, **values)
-    else:
-        row = session.row(_NEXT_OF_ITEM, **values, seen=opening.seen_version)
-    return row if row is not None else _refuse(NotDispatched.CHANGED_SINCE)
+def _take(session: Session, opening: Opening) -> Row:
+    """The cap slot and the item's row, ours until the commit; refuses when there is none, or it is not as seen."""
+    taken = session.row(
+        _FIRST_OF_ITEM if opening.seen_version == 0 else _NEXT_OF_ITEM,
+        workflow=opening.workflow.name,
+        max_concurrent=opening.max_concurrent,
+        scope=opening.workflow.scope,
+        item_id=opening.item.id,
+        identifier=opening.item.identifier,
+        state=opening.item.state,
+        seen=opening.seen_version,
+    )
+    assert taken is not None  # noqa: S101 -- it always answers
+    if not taken.slots:
+        _refuse(NotDispatched.NO_SLOT_TOTAL)
+    if taken.key is None:
+        _refuse(NotDispatched.CHANGED_SINCE)
+    return taken
 
 
 def _stand(session: Session, opening: Opening, item: Row) -> None:
@@ -152,7 +150,7 @@ def _stand(session: Session, opening: Opening, item: Row) -> None:
         state_folded=contract.fold(opening.item.state),
     )
     assert found is not None  # noqa: S101 -- it selects from nothing
-    if found.open_turn is not None:
+    if found.running:
         _refuse(NotDispatched.RUNNING)
     if found.unsent_move:
         _refuse(NotDispatched.UNSENT_MOVE)
@@ -160,6 +158,19 @@ def _stand(session: Session, opening: Opening, item: Row) -> None:
         _refuse(_HELD[found.held])
     if opening.max_in_state is not None and found.in_state >= opening.max_in_state:
         _refuse(NotDispatched.NO_SLOT_STATE)
+
+
+def _queue(session: Session, opening: Opening, item: Row) -> None:
+    session.change(
+        _QUEUE_TURN,
+        turn_id=opening.turn_id,
+        item_key=item.key,
+        item_id=opening.item.id,
+        workflow=opening.workflow.name,
+        version=opening.workflow.version,
+        state=opening.item.state,
+        state_folded=contract.fold(opening.item.state),
+    )
 
 
 def _refuse(reason: NotDispatched) -> NoReturn:

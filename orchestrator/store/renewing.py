@@ -34,15 +34,35 @@ _RENEW = """
 """
 
 
+_LOST = """
+    select asked.id
+    from unnest(cast(:ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[])) as asked (id, fence, token)
+    left join turn on turn.id = asked.id
+    where not (true
+        and turn.fence = asked.fence and turn.token = asked.token -- rule: fence
+        and turn.status = 'running' and turn.death is null -- rule: fence
+    ) or turn.id is null
+"""
+
+
 def renew(database: Database, refs: Sequence[TurnRef], *, lease_seconds: float) -> Mapping[UUID, Renewal]:
     """What was found of each turn; one that is missing from the answer was locked and is unknown."""
     if not refs:
         return {}
-    rows = database.rows(
-        _RENEW,
-        ids=[ref.turn_id for ref in refs],
-        fences=[ref.fence for ref in refs],
-        tokens=[ref.token for ref in refs],
-        lease_seconds=lease_seconds,
-    )
+    rows = database.rows(_RENEW, **_columns(refs), lease_seconds=lease_seconds)
     return {row.id: Renewal(row.ours, StopReason(row.cancel) if row.cancel is not None else None) for row in rows}
+
+
+def lost_among(database: Database, refs: Sequence[TurnRef]) -> frozenset[UUID]:
+    """Which of the turns are not theirs any more who name them; extends nothing."""
+    if not refs:
+        return frozenset()
+    return frozenset(row.id for row in database.rows(_LOST, **_columns(refs)))
+
+
+def _columns(refs: Sequence[TurnRef]) -> dict[str, object]:
+    return {
+        "ids": [ref.turn_id for ref in refs],
+        "fences": [ref.fence for ref in refs],
+        "tokens": [ref.token for ref in refs],
+    }

@@ -13,13 +13,20 @@ from orchestrator.store import admitting, checkpointing, concluding, losing, ren
 from orchestrator.store.concluding import Parting
 from orchestrator.store.database import Database, Row, Session
 
-_OF_TURN = "select workflow, item_key from turn where id = :turn_id"
-_OURS = """
-    select id, task_id, item_key, workflow, fence, cancel, status in ('queued', 'running') as is_open
-    from turn
-    where id = :turn_id
-        and fence = :fence and token = :token and status = 'running' and death is null -- rule: fence
-    for update
+# Workflow, item, turn: the order of locks.
+_LOCK_WORKFLOW = """
+    select workflow.name from turn join workflow on workflow.name = turn.workflow
+    where turn.id = :turn_id
+    for update of workflow
+"""
+_LOCK_OURS = """
+    select turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.cancel,
+        turn.status in ('queued', 'running') as is_open
+    from turn join item on item.key = turn.item_key
+    where turn.id = :turn_id
+        and turn.fence = :fence and turn.token = :token -- rule: fence
+        and turn.status = 'running' and turn.death is null -- rule: fence
+    for update of item for update of turn
 """
 # Our own conclusion, when its answer was lost: nobody else ends a running turn in another way than as lost.
 _CONCLUDED_BEFORE = """
@@ -95,6 +102,10 @@ class Turns:
         """Extend the leases of a worker's turns in one statement; a turn missing from the answer was locked."""
         return renewing.renew(self._database, refs, lease_seconds=lease_seconds)
 
+    def lost_among(self, refs: Sequence[TurnRef]) -> frozenset[UUID]:
+        """Which of these turns are not ours any more; extends nothing."""
+        return renewing.lost_among(self._database, refs)
+
     def lose(self, refs: Sequence[TurnRef], death: str) -> int:
         """End the leases of turns that died by their supervisor's word, for the tick to conclude; returns how many."""
         return losing.declare_dead(self._database, refs, death)
@@ -106,12 +117,8 @@ class Turns:
 
 def _lock(session: Session, ref: TurnRef) -> Row | None:
     """The turn, with workflow and item locked before it; None when it is not ours."""
-    found = session.row(_OF_TURN, turn_id=ref.turn_id)
-    if found is None:
-        return None
-    session.row(concluding.LOCK_WORKFLOW, workflow=found.workflow)
-    session.row(concluding.LOCK_ITEM, item_key=found.item_key)
-    return session.row(_OURS, turn_id=ref.turn_id, fence=ref.fence, token=ref.token)
+    session.row(_LOCK_WORKFLOW, turn_id=ref.turn_id)
+    return session.row(_LOCK_OURS, turn_id=ref.turn_id, fence=ref.fence, token=ref.token)
 
 
 def _concluded_before(session: Session, ref: TurnRef) -> bool:

@@ -1,4 +1,4 @@
-"""Puts writes into the outbox, in the transaction of what they tell about, numbered from the item's row under its lock.
+"""Puts writes into the outbox, in the commit of what they tell about, numbered from the item's row under its lock.
 
 Only what nobody has begun to send is taken back: a claimed or unknown row stays in the order of its item.
 """
@@ -7,28 +7,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from orchestrator.domain.writeback import Comment, Move, Role, Write
 from orchestrator.store.database import Session
 
-_NUMBERS = """
-    update item set outbox_seq = outbox_seq + :count, version = version + :moves where key = :item_key
-    returning outbox_seq - :count as last_seq
-"""
-# The last move and the last text under a key are all that a card has to show.
-SUPERSEDE = """
-    update outbox set status = 'superseded', settled_at = stationkeeper_clock()
-    where item_key = :item_key and status = 'pending' and ((act = 'move' and :moves > 0) or key = any(:keys))
-"""
-INSERT = """
-    insert into outbox
-        (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from, key, body)
-    select :item_key, cast(:last_seq as bigint) + put.number, turn.id, turn.fence, turn.workflow, turn.workflow_version,
-        put.kind, put.act, put.role, put.only_from, put.key, put.body
-    from turn, jsonb_to_recordset(cast(:writes as jsonb))
-        as put (number int, kind text, act text, role text, only_from text[], key text, body text)
-    where turn.id = :turn_id
+# For statements that have a row `source` with the item's key and last number, and the turn that writes. The last move and
+# the last text under a key are all that a card has to show, so what waits before them is superseded.
+APPEND = """superseded as (
+        update outbox set status = 'superseded', settled_at = stationkeeper_clock()
+        from source
+        where outbox.item_key = source.item_key and outbox.status = 'pending'
+            and ((outbox.act = 'move' and :moves > 0) or outbox.key = any(cast(:keys as text[])))
+    ), written as (
+        insert into outbox
+            (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from, key, body)
+        select source.item_key, source.last_seq + put.number, source.turn_id, source.fence, source.workflow,
+            source.workflow_version, put.kind, put.act, put.role, put.only_from, put.key, put.body
+        from source, jsonb_to_recordset(cast(:writes as jsonb))
+            as put (number int, kind text, act text, role text, only_from text[], key text, body text)
+    )"""
+# A move raises the item's version, a comment does not.
+_PUT = f"""
+    with source as (
+        update item set outbox_seq = item.outbox_seq + :count, version = item.version + :moves
+        from turn
+        where turn.id = :turn_id and item.key = turn.item_key
+        returning item.key as item_key, item.outbox_seq - :count as last_seq,
+            turn.id as turn_id, turn.fence, turn.workflow, turn.workflow_version
+    ), {APPEND}
+    select 1
 """
 _WITHDRAW = """
     update outbox set status = 'withdrawn', settled_at = stationkeeper_clock(), detail = :detail
@@ -37,15 +44,10 @@ _WITHDRAW = """
 """
 
 
-def put(session: Session, writes: Sequence[Write], *, item_key: int, turn_id: object) -> None:
+def put(session: Session, writes: Sequence[Write], *, turn_id: object) -> None:
     """Append writes of a turn to its item's outbox. The caller holds the item's row."""
-    if not writes:
-        return
-    moves, keys = facts(writes)
-    numbers = session.row(_NUMBERS, item_key=item_key, count=len(writes), moves=moves)
-    assert numbers is not None  # noqa: S101 -- the caller holds the row
-    session.change(SUPERSEDE, item_key=item_key, moves=moves, keys=keys)
-    session.change(INSERT, item_key=item_key, last_seq=numbers.last_seq, turn_id=turn_id, writes=as_json(writes))
+    if writes:
+        session.change(_PUT, turn_id=turn_id, **values(writes))
 
 
 def withdraw_moves(session: Session, *, item_key: int, detail: str, role: Role | None = None) -> None:
@@ -53,19 +55,14 @@ def withdraw_moves(session: Session, *, item_key: int, detail: str, role: Role |
     session.change(_WITHDRAW, item_key=item_key, detail=detail, role=role.value if role is not None else None)
 
 
-def facts(writes: Sequence[Write]) -> tuple[int, list[str]]:
-    """How many of the writes are moves, and the keys of the comments among them."""
+def values(writes: Sequence[Write]) -> Mapping[str, object]:
+    """What `APPEND` is told of them: how many, how many moves, the comments' keys, and the writes numbered from 1."""
     keys = [write.act.key for write in writes if isinstance(write.act, Comment)]
-    return len(writes) - len(keys), keys
+    numbered = [{"number": number, **_columns(write)} for number, write in enumerate(writes, start=1)]
+    return {"count": len(writes), "moves": len(writes) - len(keys), "keys": keys, "writes": json.dumps(numbered)}
 
 
-def as_json(writes: Sequence[Write]) -> str:
-    """The writes as the statements take them, numbered from 1."""
-    return json.dumps([{"number": number, **columns(write)} for number, write in enumerate(writes, start=1)])
-
-
-def columns(write: Write) -> Mapping[str, Any]:
-    """A write as its columns."""
+def _columns(write: Write) -> dict[str, object]:
     if isinstance(write.act, Move):
         act = {"act": "move", "role": write.act.role.value, "only_from": list(write.act.only_from)}
     else:

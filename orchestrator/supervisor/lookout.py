@@ -4,6 +4,7 @@ The supervisor is the subreaper of all that its programs start, so an orphan amo
 by its pid once it has ended, and killed once no program is under way that it could belong to.
 """
 
+import contextlib
 import os
 import signal
 from collections.abc import Collection, Iterable
@@ -13,8 +14,8 @@ from orchestrator.supervisor.child import Child
 from orchestrator.supervisor.trust import Config
 
 # Between two looks (5 ms each on a machine with 200 processes). While something ends, a slot waits for it; while
-# something is frozen, a process that slipped through writes until the next look, well within the grace; otherwise a look
-# only serves to learn of new members before their parents are gone.
+# something is frozen, a process that slipped through writes until the next look, well within the grace; otherwise a
+# look only serves to learn of new members before their parents are gone.
 LOOK_SECONDS = 1.0
 LOOK_FROZEN_SECONDS = 0.25
 LOOK_ENDING_SECONDS = 0.02
@@ -75,4 +76,5 @@ class Lookout:
         """Each by its pid; a program of ours is reaped by its `Child`, or its exit code would be lost."""
         for pid, process in self.among.items():
             if process.parent == self.myself.pid and not process.is_alive and pid not in programs:
-                os.waitpid(pid, os.WNOHANG)
+                with contextlib.suppress(ChildProcessError):  # its parent died between the look and now: not ours yet
+                    os.waitpid(pid, os.WNOHANG)

@@ -150,7 +150,8 @@ class Loop:
 
     def _plan_renewals(self, now: float) -> None:
         trusted = () if self._is_silent or not self._link.is_open else self._terms.values()
-        self._renewer.watch([term for term in trusted if term.renewable(now, self._config)])
+        doubtful = self._terms.values() if self._is_silent and self._link.is_open else ()
+        self._renewer.watch([term for term in trusted if term.renewable(now, self._config)], doubtful=tuple(doubtful))
         if self._renew_soon and trusted:
             self._renewer.soon()
             self._renew_soon = False

@@ -28,6 +28,10 @@ class TurnLeases(Protocol):
         """Extend the leases of the turns; one that is missing from the answer is unknown."""
         ...
 
+    def lost_among(self, refs: Sequence[TurnRef]) -> frozenset[UUID]:
+        """Which of the turns are not ours any more; extends nothing."""
+        ...
+
     def lose(self, refs: Sequence[TurnRef], death: str) -> int:
         """Conclude turns as lost by our word."""
         ...
@@ -69,6 +73,7 @@ class Renewer:
         self.answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self._doors, self._config, self._wake = doors, config, wake
         self._terms: tuple[Term, ...] = ()
+        self._doubtful: tuple[Term, ...] = ()
         self._due = threading.Event()
         self._stopped = threading.Event()
         self._swept_at = boot_seconds()
@@ -79,9 +84,12 @@ class Renewer:
         """Begin to renew."""
         self._thread.start()
 
-    def watch(self, terms: Sequence[Term]) -> None:
-        """Renew these turns from now on, and no others."""
-        self._terms = tuple(terms)
+    def watch(self, terms: Sequence[Term], *, doubtful: Sequence[Term] = ()) -> None:
+        """Renew `terms` from now on, and no others; of the `doubtful` ask only whether they are lost.
+
+        A frozen agent still holds its workspace: the next owner waits until the loss of its fence is known.
+        """
+        self._terms, self._doubtful = tuple(terms), tuple(doubtful)
 
     def soon(self) -> None:
         """Renew now rather than in `renewal_seconds`: a thaw waits for it."""
@@ -90,12 +98,13 @@ class Renewer:
     def stop(self) -> None:
         """Send no more renewals; one that is under way is not waited for."""
         self._stopped.set()
-        self._terms = ()
+        self._terms = self._doubtful = ()
         self._due.set()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
             self._renew(self._terms)
+            self._ask_about(self._doubtful)
             self._report_the_dead()
             self._due.wait(self._config.renewal_seconds)
             self._due.clear()
@@ -113,6 +122,19 @@ class Renewer:
         self.answers.put(Answer(sent_at, refs, found))
         self._wake()
         self._set_item_leases([term for term in terms if term.ref.turn_id in found and found[term.ref.turn_id].ours])
+
+    def _ask_about(self, terms: tuple[Term, ...]) -> None:
+        if not terms:
+            return
+        sent_at, refs = boot_seconds(), tuple(term.ref for term in terms)
+        try:
+            lost = self._doors.turns.lost_among(refs)
+        except StoreUnavailable as error:
+            telemetry.service_failed("postgres", error=error)
+            return
+        if lost:
+            self.answers.put(Answer(sent_at, refs, {turn_id: Renewal(ours=False) for turn_id in lost}))
+            self._wake()
 
     def _set_item_leases(self, terms: Sequence[Term]) -> None:
         """Set the Redis leases, until one is not answered: they save work and prove nothing."""

@@ -18,6 +18,8 @@ class Transcript:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         self._farewell = f"\n[cut: the transcript reached its limit of {limit} bytes]\n".encode()
         self._left = limit - len(self._farewell) - os.fstat(self._file).st_size
+        if self._left < 0:  # an earlier program of the turn was cut already
+            self.close()
 
     def write(self, said: bytes) -> None:
         """Append what fits; the first byte that does not is replaced by the line that says so."""

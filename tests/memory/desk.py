@@ -12,13 +12,22 @@ from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import WorkspaceSettings
 from orchestrator.ports.agent import AgentEvent, AgentTurn
 from orchestrator.ports.store import Renewal, TurnRef
-from orchestrator.ports.supervisor import ProcessOrder, Running, SpawnFailed
+from orchestrator.ports.supervisor import ProcessOrder, Refusal, Running, SpawnFailed
 from orchestrator.ports.workspaces import Workspace
+
+# What a supervisor subtracts from a lease, so that a program is frozen before anybody may take its turn over.
+GRACE_SECONDS = 5.0
+
+
+class Killed(BaseException):
+    """A process of ours is dead: nothing that it still tries to do happens."""
 
 
 @dataclass(slots=True)
 class MemoryWorkspaces:
-    """Every item has a folder in name only."""
+    """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so."""
+
+    changed: bool = False
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:  # noqa: ARG002 -- the door's signature
         """A workspace that is always there."""
@@ -26,32 +35,38 @@ class MemoryWorkspaces:
         return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=False)
 
     def changed_since(self, workspace: Workspace) -> bool:  # noqa: ARG002 -- the door's signature
-        """Nothing ever changes here."""
-        return False
+        """Whether the agent did something."""
+        return self.changed
 
 
 @dataclass(slots=True)
 class HandSupervisor:
-    """Renews when it is told to; sees cancels as the real one does, by the renewal's answer."""
+    """Renews when it is told to, and before it lets a program start or go on past its turn's local deadline."""
 
     renew: Callable[[list[TurnRef]], Mapping[UUID, Renewal]]
+    boot_seconds: Callable[[], float]
+    lease_seconds: float
     adopted: dict[UUID, TurnRef] = field(default_factory=dict)
+    deadlines: dict[UUID, float] = field(default_factory=dict)
     cancels: dict[UUID, StopReason] = field(default_factory=dict)
+    is_dead: bool = False
 
     def adopt(self, ref: TurnRef, *, lease_key: str | None, sent_at: float, step_seconds: float | None = None) -> None:  # noqa: ARG002
-        """Remember a turn."""
+        """Remember a turn, trusted until its lease, counted from the sending, is nearly over."""
         self.adopted[ref.turn_id] = ref
+        self._trust(ref, sent_at)
 
     def begin_step(self, turn_id: UUID, seconds: float) -> None:
         """Steps have no deadline here."""
 
     def release(self, turn_id: UUID) -> None:
-        """Forget a turn."""
-        self.adopted.pop(turn_id, None)
+        """Forget a turn; a worker that is being unwound because it died does not even do that."""
+        if not self.is_dead:
+            self.adopted.pop(turn_id, None)
 
     def spawn(self, order: ProcessOrder) -> Running:
         """There are no processes here."""
-        raise SpawnFailed(str(order.argv))
+        raise SpawnFailed(Refusal.AGENT_NOT_FOUND, str(order.argv))
 
     def cancelled(self, turn_id: UUID) -> StopReason | None:
         """What the last pulse saw."""
@@ -64,43 +79,77 @@ class HandSupervisor:
         """Every turn is handed back."""
         self.cancels.update(dict.fromkeys(self.adopted, StopReason.DEPLOY))
 
+    def confirm(self, turn_id: UUID) -> None:
+        """Let a program start: only for an adopted turn, and past its local deadline only once it was renewed."""
+        if self.boot_seconds() > self.deadlines.get(turn_id, 0.0):
+            self.pulse()
+        if turn_id not in self.adopted or self.cancelled(turn_id) is StopReason.LOST_WORKER:
+            raise SpawnFailed(Refusal.NOT_ADOPTED, str(turn_id))
+
     def pulse(self) -> None:
         """One renewal of every adopted turn, with what it tells."""
-        refs = list(self.adopted.values())
+        if self.is_dead:
+            raise Killed
+        sent_at, refs = self.boot_seconds(), list(self.adopted.values())
         for turn_id, found in self.renew(refs).items() if refs else ():
             if not found.ours:
                 self.cancels[turn_id] = StopReason.LOST_WORKER
-            elif found.cancel is not None:
+                continue
+            self._trust(self.adopted[turn_id], sent_at)
+            if found.cancel is not None:
                 self.cancels[turn_id] = found.cancel
+
+    def _trust(self, ref: TurnRef, sent_at: float) -> None:
+        self.deadlines[ref.turn_id] = sent_at + self.lease_seconds - GRACE_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run of an agent, as its own log has it."""
+    """One entry of the agents' own log. `moves` is how long the board's history was then.
 
-    identifier: str
+    `event` is start, an outcome, `stopped:<why>`, or `dead` for a run that went down with its worker.
+    """
+
+    item_id: str
     turn_id: UUID
     fence: int
     event: str
+    moves: int
 
 
 @dataclass(slots=True)
 class ScriptedAgents:
     """Agents that do what their script says, one ending a turn; without a script they are done at once."""
 
+    moves: Callable[[], int] = lambda: 0
     log: list[Run] = field(default_factory=list)
     scripts: dict[str, list[Ending]] = field(default_factory=lambda: defaultdict(list))
     during: Callable[[AgentTurn], None] = lambda _turn: None
 
     def start(self, turn: AgentTurn, supervisor: HandSupervisor) -> ScriptedSession:
-        """Begin a run and write it down."""
-        self.log.append(Run(turn.identifier, turn.turn_id, turn.fence, "start"))
+        """Begin a run and write it down; raises SpawnFailed when the turn is not the supervisor's any more."""
+        supervisor.confirm(turn.turn_id)
+        self.write(turn.issue_id, TurnRef(turn.turn_id, turn.fence, turn.turn_id), "start")
         return ScriptedSession(self, turn, supervisor)
 
-    def next_ending(self, identifier: str) -> Ending:
+    def write(self, item_id: str, ref: TurnRef, event: str) -> None:
+        """Append to the log."""
+        self.log.append(Run(item_id, ref.turn_id, ref.fence, event, self.moves()))
+
+    def under_way(self) -> dict[UUID, Run]:
+        """The runs that started and have not ended."""
+        found: dict[UUID, Run] = {}
+        for run in self.log:
+            if run.event == "start":
+                found[run.turn_id] = run
+            else:
+                found.pop(run.turn_id, None)
+        return found
+
+    def next_ending(self, item_id: str) -> Ending:
         """The next line of the item's script."""
-        script = self.scripts[identifier]
-        return script.pop(0) if script else Ending(Outcome.DONE, StopReason.DONE, summary=f"did {identifier}")
+        script = self.scripts[item_id]
+        return script.pop(0) if script else Ending(Outcome.DONE, StopReason.DONE, summary=f"did {item_id}")
 
 
 @dataclass(slots=True)
@@ -112,7 +161,8 @@ class ScriptedSession:
     supervisor: HandSupervisor
 
     def events(self) -> Iterator[AgentEvent]:
-        """One usage event; while the agent works, the world may do something."""
+        """One session and one usage event; while the agent works, the world may do something."""
+        yield AgentEvent("session", {"session": f"session of {self.turn.issue_id}"})
         self.agents.during(self.turn)
         self.supervisor.pulse()
         yield AgentEvent("usage", {"input_tokens": 1, "output_tokens": 1})
@@ -121,11 +171,14 @@ class ScriptedSession:
         """As a cancel says, else as the script says."""
         stop = self.supervisor.cancelled(self.turn.turn_id)
         if stop is not None:
-            self.agents.log.append(Run(self.turn.identifier, self.turn.turn_id, self.turn.fence, f"stopped:{stop.value}"))
+            self._write(f"stopped:{stop.value}")
             return Ending(Outcome.FAILED, stop)
-        ending = self.agents.next_ending(self.turn.identifier)
-        self.agents.log.append(Run(self.turn.identifier, self.turn.turn_id, self.turn.fence, ending.outcome.value))
+        ending = self.agents.next_ending(self.turn.issue_id)
+        self._write(ending.outcome.value)
         return ending
 
     def cancel(self) -> None:
         """Scripts end by themselves."""
+
+    def _write(self, event: str) -> None:
+        self.agents.write(self.turn.issue_id, TurnRef(self.turn.turn_id, self.turn.fence, self.turn.turn_id), event)

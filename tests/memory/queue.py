@@ -10,9 +10,13 @@ from orchestrator.ports.queue import PublishFailed
 
 @dataclass(slots=True)
 class MemoryQueue:
-    """Messages wait in `turns`; rings and relay hints are only counted. `down` makes every publish fail."""
+    """Messages wait in `turns`; rings and relay hints are only counted. `down` makes every publish fail.
+
+    `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again.
+    """
 
     turns: list[tuple[UUID, int]] = field(default_factory=list)
+    published: list[tuple[UUID, int]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     rings: int = 0
     relays: int = 0
@@ -27,12 +31,21 @@ class MemoryQueue:
         """Keep an offer of a turn."""
         self._refuse_when_down()
         self.turns.append((turn_id, fence))
+        self.published.append((turn_id, fence))
         self.labels.append(label)
 
     def relay(self) -> None:
         """Count a hint."""
         self._refuse_when_down()
         self.relays += 1
+
+    def take(self) -> tuple[UUID, int]:
+        """The oldest message, which is then gone: acknowledged early, whatever becomes of its turn."""
+        return self.turns.pop(0)
+
+    def flush(self) -> None:
+        """Lose every message, as FLUSHALL does."""
+        self.turns.clear()
 
     def _refuse_when_down(self) -> None:
         if self.down:

@@ -1,10 +1,10 @@
 """Exhaustive search of a small world: every order of every step that anybody can take.
 
-A world is a hashable value; `moves` lists what can happen next, each as a sentence and the world that it leads to.
+A world is a hashable value. What can happen next comes in two kinds: calm moves, which go on by themselves, and
+disturbances (a person's hand, a fault), which need not happen. Each is a sentence and the world that it leads to.
 """
 
-from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -14,66 +14,74 @@ Moves = Callable[[World], Iterable[tuple[str, World]]]
 
 @dataclass
 class Explored(Generic[World]):
-    """Every world that can be reached, with the shortest way to each; `wrong` is the first one that breaks the law."""
+    """Every world that can be reached, nearest first. A world's number is its place in `worlds`.
 
-    start: World
-    came_from: dict[World, tuple[str, World] | None] = field(default_factory=dict)
-    wrong: World | None = None
+    `came_from` is the step that first led to each; `calm` the numbers of the worlds that calm moves lead to; `wrong`
+    the first world that breaks the law, after which nothing was looked at.
+    """
 
-    def __len__(self) -> int:
-        """How many worlds there are."""
-        return len(self.came_from)
+    worlds: list[World] = field(default_factory=list)
+    came_from: list[tuple[str, int]] = field(default_factory=list)
+    calm: list[list[int]] = field(default_factory=list)
+    wrong: int | None = None
 
-    def story(self, world: World) -> str:
-        """The shortest way from the start to `world`, one numbered line a step."""
+    def story(self, number: int) -> str:
+        """The shortest way from the start to a world, one numbered line a step."""
         steps: list[str] = []
-        while (step := self.came_from[world]) is not None:
-            steps.append(step[0])
-            world = step[1]
-        return "\n".join(f"{number:3}. {step}" for number, step in enumerate(reversed(steps), start=1))
+        while number:
+            step, number = self.came_from[number]
+            steps.append(step)
+        return "\n".join(f"{place:3}. {step}" for place, step in enumerate(reversed(steps), start=1))
+
+    def restless(self, is_quiet: Callable[[World], bool]) -> list[int]:
+        """The worlds from which calm moves alone do not lead to rest; none is what one hopes for.
+
+        Rest is the largest set of quiet worlds that calm moves never leave. When it can be reached from everywhere,
+        every fair run of calm moves ends in it.
+        """
+        behind: list[list[int]] = [[] for _ in self.worlds]
+        for number, ahead in enumerate(self.calm):
+            for following in ahead:
+                behind[following].append(number)
+        disturbed = _spread((number for number, world in enumerate(self.worlds) if not is_quiet(world)), behind)
+        settling = _spread((number for number in range(len(self.worlds)) if not disturbed[number]), behind)
+        return [number for number, settles in enumerate(settling) if not settles]
 
 
-def explore(start: World, moves: Moves[World], *, is_wrong: Callable[[World], bool]) -> Explored[World]:
-    """Breadth first through everything that can happen; stops at the first world that is wrong."""
-    found = Explored(start, {start: None})
-    waiting = deque([start])
-    while waiting:
-        world = waiting.popleft()
+def explore(
+    start: World, calm: Moves[World], disturbances: Moves[World] | None = None, *, is_wrong: Callable[[World], bool]
+) -> Explored[World]:
+    """Breadth first through everything that can happen, up to the first world that is wrong."""
+    found = Explored([start], [("", 0)])
+    numbers = {start: 0}
+
+    def number_of(step: tuple[str, World], before: int) -> int:
+        sentence, world = step
+        if world not in numbers:
+            numbers[world] = len(found.worlds)
+            found.worlds.append(world)
+            found.came_from.append((sentence, before))
+        return numbers[world]
+
+    for number, world in enumerate(found.worlds):  # the list grows while we walk along it
         if is_wrong(world):
-            found.wrong = world
+            found.wrong = number
             return found
-        for sentence, following in moves(world):
-            if following not in found.came_from:
-                found.came_from[following] = (sentence, world)
-                waiting.append(following)
+        found.calm.append([number_of(step, number) for step in calm(world)])
+        for step in disturbances(world) if disturbances is not None else ():
+            number_of(step, number)
     return found
 
 
-def restless(worlds: Iterable[World], calm: Moves[World], *, is_quiet: Callable[[World], bool]) -> list[World]:
-    """The worlds from which calm moves alone do not lead to rest, in the order of `worlds`; empty is what one hopes for.
-
-    Rest is the largest set of quiet worlds that calm moves never leave. When every world can reach it, every fair run of
-    calm moves ends in it.
-    """
-    known = list(worlds)
-    ahead = {world: [following for _, following in calm(world)] for world in known}
-    behind: dict[World, list[World]] = {world: [] for world in known}
-    for world, following in ahead.items():
-        for step in following:
-            behind[step].append(world)
-    loud = {world for world in known if not is_quiet(world)}
-    disturbed = _spread(loud, behind)
-    at_rest = [world for world in known if world not in disturbed]
-    settling = _spread(set(at_rest), behind)
-    return [world for world in known if world not in settling]
-
-
-def _spread(worlds: set[World], behind: Mapping[World, list[World]]) -> set[World]:
-    """These worlds and every world from which one of them can be reached."""
-    reached, waiting = set(worlds), list(worlds)
+def _spread(numbers: Iterable[int], behind: Sequence[Sequence[int]]) -> list[bool]:
+    """For each world whether it is one of `numbers`, or one of them can be reached from it."""
+    reached = [False] * len(behind)
+    waiting = list(numbers)
+    for number in waiting:
+        reached[number] = True
     while waiting:
-        for world in behind[waiting.pop()]:
-            if world not in reached:
-                reached.add(world)
-                waiting.append(world)
+        for number in behind[waiting.pop()]:
+            if not reached[number]:
+                reached[number] = True
+                waiting.append(number)
     return reached

@@ -1,8 +1,8 @@
 """Two ticks that overlap, one worker, one relay and one person, around one card: a model of what a dispatch rests on.
 
-Everything that decides is the real thing: `reconcile.plan`, `select.wants`, `turn.conclude`, `writeback.permit`. The model
-only keeps what they are given, in as many steps as there are moments at which somebody else can act. `Rules` names the
-ways in which the real system could have been built wrongly.
+Everything that decides is the real thing: `reconcile.plan`, `select.wants`, `turn.conclude`, `writeback.permit`. The
+model only keeps what they are given, in as many steps as there are moments at which somebody else can act. `Rules`
+names the ways in which the real system could have been built wrongly.
 """
 
 from collections.abc import Callable, Iterator
@@ -29,10 +29,11 @@ _ID = UUID(int=0)
 
 @dataclass(frozen=True)
 class Rules:
-    """How the system is built. `order` is that of a tick's looks; "facts" and "version" are the records in two reads."""
+    """How the system is built. `order` is that of a tick's looks; "facts" and "version": the records in two reads."""
 
     order: tuple[str, ...] = ("records", "board", "reread")
-    compares_version: bool = True
+    opens_by_version: bool = True
+    cancels_by_version: bool = True
     heeds_settled_moves: bool = True
     ticks: int = 2
 
@@ -60,7 +61,7 @@ class Tick(NamedTuple):
 
 
 class World(NamedTuple):
-    """Everything there is. `finished`: the work that the person last asked for is done; only a new wish of theirs ends it."""
+    """Everything there is. `finished`: the work that the person last asked for is done; only a new wish ends that."""
 
     card: str = "Todo"
     row: Row = Row()
@@ -191,7 +192,7 @@ def _dispatch(world: World, number: int, tick: Tick, rules: Rules, name: str) ->
             return f"{name} finds the lease taken and gives up", _with(world, number, Tick())
         return f"{name} takes the lease", _with(world, number, tick._replace(step=tick.step + 1))._replace(lease=fence)
     if moment == 1:
-        free = row.version == tick.version if rules.compares_version else not row.task
+        free = row.version == tick.version if rules.opens_by_version else not row.task
         if not free:
             mine = world.lease == fence
             given_back = world._replace(lease=None) if mine else world
@@ -209,7 +210,7 @@ def _cancel(world: World, number: int, tick: Tick, rules: Rules, name: str) -> t
     assert tick.facts is not None
     row = world.row
     after = _with(world, number, Tick())
-    if rules.compares_version and row.version != tick.version:
+    if rules.cancels_by_version and row.version != tick.version:
         return f"{name} is refused its cancel", after
     if row.turn is None:
         return f"{name} finds nothing to cancel", after

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import psycopg
 
+from orchestrator.domain.hold import HoldScope
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import ItemRecord, Records
 from orchestrator.domain.turn import Conclusion, TurnLimits
@@ -24,6 +25,7 @@ from orchestrator.ports.store import (
     Owner,
     Refused,
     StepRecord,
+    TickGrant,
     TurnRef,
     WorkerRow,
     WorkflowRow,
@@ -74,6 +76,11 @@ class Scene:
         written = WorkflowRow("demo", 0, "d1", "body one", "/demo/WORKFLOW.md", "board")
         self.workflow = self.store.workflows.publish(written, interval_ms=30_000)
         self.store.workers.beat(WorkerRow(uuid4(), "host-a", "boot-1", 4711, slots=10, busy=0, queues=("turns",)))
+
+    def publish(self, *, body: str) -> None:
+        """Another text of the workflow, in force from now on."""
+        changed = replace(self.workflow, digest=body, body=body)
+        self.workflow = self.store.workflows.publish(changed, interval_ms=30_000)
 
     def records(self) -> Records:
         """Our side as a tick would read it now."""
@@ -149,11 +156,25 @@ class Scene:
         other: dict[str, Any] = {"token": uuid4(), "fence": ref.fence + 1, "turn_id": uuid4()}
         return replace(ref, **{changed: other[changed]})
 
-    def take_over(self, item_id: str = "X-1") -> None:
-        """Let the lease of the item's turn run out, and the tick take the turn for lost; its task is due at once."""
+    def expire(self) -> None:
+        """Let every lease run out."""
         self.change(
             "update turn set lease_until = stationkeeper_clock() - interval '1 second' where status = 'running'"
         )
+
+    def hold(self, scope: HoldScope = HoldScope.ITEM, item_id: str = "X-1") -> None:
+        """A person's hold on the item, its workflow or everything."""
+        self.change(
+            "insert into hold (scope, workflow, item_key, kind, lift, reason, owner)"
+            " values (%s, %s, %s, 'operator', 'person', 'stop', 'me')",
+            scope.value,
+            self.workflow.name if scope is HoldScope.WORKFLOW else None,
+            self.record(item_id).key if scope is HoldScope.ITEM else None,
+        )
+
+    def take_over(self, item_id: str = "X-1") -> None:
+        """Let the lease of the item's turn run out, and the tick take the turn for lost; its task is due at once."""
+        self.expire()
         assert self.store.items.lose(self.record(item_id), TurnLimits(), workflow=self.workflow.name)
 
     def tick(self) -> TickGrant:

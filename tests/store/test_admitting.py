@@ -4,11 +4,16 @@ import dataclasses
 
 import pytest
 
-from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
+from orchestrator.domain.hold import HoldScope
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Admitted
 from tests.store.scene import LEASE_SECONDS, Scene, owner, together
 from tests.waiting import until
+
+PLACE = """
+    insert into hold (scope, item_key, kind, lift, reason, owner)
+    select 'item', key, 'operator', 'person', 'stop', 'me' from item
+"""
 
 
 def admit(scene: Scene, opened, fence=None) -> Admitted | None:
@@ -52,9 +57,9 @@ def test_a_queued_turn_that_was_cancelled_does_not_start(scene):
 @pytest.mark.proves("H16")
 @pytest.mark.parametrize("scope", list(HoldScope), ids=lambda scope: scope.value)
 def test_a_queued_turn_under_a_hold_does_not_start(scene, scope):
-    """A hold on the item, its workflow or the fleet that was placed while the turn was queued keeps it from starting."""
+    """A hold on the item, its workflow or the fleet that was placed meanwhile keeps the turn from starting."""
     opened = scene.open()
-    place(scene, scope)
+    scene.hold(scope)
     assert admit(scene, opened) is None
 
 
@@ -64,7 +69,7 @@ def test_a_hold_committed_while_admission_waited_is_seen(scene):
     opened = scene.open()
     with scene.client() as holder:
         holder.execute("select 1 from item for update")
-        holder.execute(PLACE, (HoldScope.ITEM.value, None, scene.record().key))
+        holder.execute(PLACE)
         waiting = scene.later(lambda: admit(scene, opened))
         until(lambda: scene.blocked_by(holder))
         holder.commit()
@@ -85,20 +90,3 @@ def test_a_turn_runs_the_version_that_it_was_opened_with(scene):
     opened = scene.open()
     scene.store.workflows.publish(dataclasses.replace(scene.workflow, digest="d2", body="body two"), interval_ms=1000)
     assert scene.admit(opened).workflow.body == "body one"
-
-
-PLACE = """
-    insert into hold (scope, workflow, item_key, kind, lift, reason, owner)
-    values (%s, %s, %s, 'operator', 'person', 'stop', 'a person')
-"""
-
-
-def place(scene: Scene, scope: HoldScope) -> None:
-    """A person's hold on the item, its workflow or everything."""
-    if scope is HoldScope.WORKFLOW:
-        hold = Hold(scope, HoldKind.OPERATOR, Lift.PERSON, "stop")
-        scene.store.items.hold_workflow("demo", hold, HoldKind.OPERATOR)
-        return
-    with scene.client() as person:
-        person.execute(PLACE, (scope.value, None, scene.record().key if scope is HoldScope.ITEM else None))
-        person.commit()

@@ -1,4 +1,4 @@
-"""Postgres and Redis as a supervisor's process sees them in these tests: a folder in which the test writes what they say.
+"""Postgres and Redis as a supervisor's process sees them in these tests: a folder where the test says what they say.
 
 The file `says` holds the answer to a renewal: ours, lost, cancel (the person's), down (an error) or silent (no answer
 until it changes). What was asked is appended to `asked`, one JSON object a line.
@@ -30,6 +30,11 @@ class FileDoors:
             raise StoreUnavailable("the test took it down")
         cancel = StopReason.MOVED_AWAY if says == "cancel" else None
         return {ref.turn_id: Renewal(ours=says != "lost", cancel=cancel) for ref in refs}
+
+    def lost_among(self, refs):
+        """All turns alike, when the test says that they are lost."""
+        self._asked("lost_among", turns=[str(ref.turn_id) for ref in refs])
+        return frozenset(ref.turn_id for ref in refs) if (self.folder / "says").read_text() == "lost" else frozenset()
 
     def lose(self, refs, death):
         """Take the supervisor's word."""

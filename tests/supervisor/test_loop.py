@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.supervisor import EndedBy
-from tests.supervisor.station import all_in_state, kill, marked, writer
+from tests.supervisor.station import all_in_state, marked, writer
 from tests.waiting import until
 
 
@@ -49,14 +49,14 @@ def test_a_silent_database_freezes_and_loses_nothing(here, lines, answer):
 
 @pytest.mark.proves("H5", "H25")
 def test_a_frozen_worker_freezes_its_agent(make_station, lines):
-    """A worker under SIGSTOP past its lease, agent alive: no line after the deadline; thawed with the fence, it goes on."""
+    """A worker under SIGSTOP past its lease, agent alive: no line after the deadline, and on it goes after the thaw."""
     here = make_station(opened_by_a_worker=True)
     with here.worker(f"setsid sh -c '{writer(lines)}' & {writer(lines)}") as worker:
         until(is_writing(lines))
         worker.process.send_signal(signal.SIGSTOP)
         until(lambda: is_frozen(worker.turn_id))
-        size, asked = lines.stat().st_size, len(here.asked("renew"))
-        until(lambda: len(here.asked("orphans")) > 3)
+        size, asked, swept = lines.stat().st_size, len(here.asked("renew")), len(here.asked("orphans"))
+        until(lambda: len(here.asked("orphans")) > swept + 3)
         assert (lines.stat().st_size, len(here.asked("renew"))) == (size, asked)
         worker.process.send_signal(signal.SIGCONT)
         until(is_writing(lines))
@@ -94,8 +94,9 @@ def test_a_confirmation_from_before_the_silence_does_not_count(make_station, lin
         assert lines.stat().st_size == size
 
 
-def test_a_lost_fence_kills_at_once(here, lines):
-    """A turn that is somebody else's has no farewell: even an agent that is deaf to SIGTERM is gone, and the worker knows."""
+def test_a_lost_fence_kills_at_once(make_station, lines):
+    """A turn that is somebody else's has no farewell: an agent deaf to SIGTERM is gone, and the worker knows."""
+    here = make_station(kill_grace_seconds=600)
     ref = here.adopt()
     program = here.client.spawn(here.order(ref, f"trap '' INT TERM; {writer(lines)}"))
     until(is_writing(lines))

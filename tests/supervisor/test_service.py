@@ -21,7 +21,7 @@ def lines(tmp_path):
 
 @pytest.mark.proves("H5")
 def test_a_killed_worker_leaves_nothing(make_station, lines):
-    """After SIGKILL of the worker its agents are gone, sessions of their own included, its turns are lost, and so it ends."""
+    """After SIGKILL of the worker its agents are gone, its turns are reported lost, and the supervisor ends."""
     here = make_station(opened_by_a_worker=True)
     with here.worker(f"trap '' INT TERM; setsid sh -c '{writer(lines)}' & {writer(lines)}") as worker:
         until(lines.exists)
@@ -68,8 +68,8 @@ def test_a_frozen_supervisor_is_replaced(here):
 
 
 @pytest.mark.proves("FS-16", "FS-64")
-def test_when_both_die_any_supervisor_of_the_host_sweeps(here, make_station, lines):
-    """Worker and supervisor killed at once: another worker's supervisor finds the agents by their marker and kills them."""
+def test_when_both_die_any_supervisor_of_the_host_sweeps(here, lines):
+    """Worker and supervisor killed at once: another worker's supervisor finds the agents by their marker."""
     with here.worker(writer(lines)) as worker:
         until(lines.exists)
         kill(worker.supervisor)

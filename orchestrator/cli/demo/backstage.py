@@ -1,24 +1,27 @@
-"""What is done to the running system from outside: a killed worker, an emptied Redis, doubled messages."""
+"""What is done to the running system from outside: a killed worker, an emptied Redis, doubled messages.
+
+It speaks to the broker as any other program could, with a Celery application of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from uuid import UUID
 
+import celery
 import redis
 
+from orchestrator import queue
 from orchestrator.cli.demo.evidence import Run
 from orchestrator.cli.launch import System
 
 
 class Backstage:
-    """The hands on the system of this run; its settings are those that this process would load."""
+    """The hands on the system of this run."""
 
     def __init__(self, system: System) -> None:
-        from orchestrator import celery, queue
-
         self._system = system
-        self._queue = queue.CeleryQueue(celery.app.send_task)
+        self._queue = queue.CeleryQueue(celery.Celery(broker=system.servers.redis_url).send_task)
 
     def empty_redis(self) -> None:
         """FLUSHALL."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import threading
 import time
@@ -83,7 +82,6 @@ def _announce(console: Console, stage: Scene, sabotage: Sabotage | None) -> None
 
 def _run(console: Console, stage: Scene, launched: settings.Launch, sabotage: Sabotage | None) -> Sequence[Verdict]:
     """Launch, direct, stop, look at what is left, judge."""
-    _isolate(launched.state_dir)
     values = {"sabotage": sabotage.value} if sabotage else {}
     order = launch.Order(folder=stage.folder, workflows=(stage.workflow,), flower=False, values=values)
     own = replace(launched, database_url=None, redis_url=None)  # FLUSHALL is never for a person's own Redis
@@ -91,13 +89,6 @@ def _run(console: Console, stage: Scene, launched: settings.Launch, sabotage: Sa
         outcome = director.direct(stage, Backstage(system), screen.show)
     _await_none_left(stage.folder)
     return promises.judge(evidence.gather(stage, outcome))
-
-
-def _isolate(state_dir: Path) -> None:
-    """From now on this process and its children know this run only, whatever the person's shell says."""
-    for name in settings.VARIABLES.values():
-        os.environ.pop(name, None)
-    os.environ[settings.STATE_VARIABLE] = str(state_dir)
 
 
 def _await_none_left(folder: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from orchestrator import settings
 from orchestrator.cli.demo import sample_agent
 from orchestrator.cli.demo.cards import CARDS, Card
 
@@ -105,7 +106,7 @@ def sample_board(folder: Path, count: int) -> Board:
         name = f"{card.id.lower()} - {card.title.replace(' ', '-')}.md"
         (folder / "tasks" / name).write_text(_card_text(card), encoding="utf-8")
     columns = Columns("To Do", "In Progress", "In Review", "Done", "On Hold")
-    return Board(folder, columns, [_with_recipe(card) for card in CARDS[:count]])
+    return Board(folder, columns, [with_recipe(card.id, card) for card in CARDS[:count]])
 
 
 def without_recipe(item_id: str, title: str) -> Chosen:
@@ -123,17 +124,8 @@ class Test(unittest.TestCase):
     return Chosen(item_id, title, _test_name(item_id), check)
 
 
-def git(folder: Path, *words: str) -> str:
-    """Run git in `folder`; what it printed. Raises subprocess.CalledProcessError."""
-    trust = ("-c", "safe.directory=*")
-    environment = {**os.environ, **_GIT_IDENTITY}
-    ran = subprocess.run(
-        ["git", *trust, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True
-    )
-    return ran.stdout
-
-
-def _with_recipe(card: Card) -> Chosen:
+def with_recipe(item_id: str, card: Card) -> Chosen:
+    """A card with a recipe: its test wants what the recipe says."""
     module = card.file.removesuffix(".py").replace("/", ".")
     check = f"""\
 import importlib
@@ -144,7 +136,17 @@ class Test(unittest.TestCase):
     def test_{card.function}(self):
         self.assertEqual(importlib.import_module({module!r}).{card.function}(), {card.value})
 """
-    return Chosen(card.id, card.title, _test_name(card.id), check)
+    return Chosen(item_id, card.title, _test_name(item_id), check)
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in `folder`; what it printed. Raises subprocess.CalledProcessError."""
+    trust = ("-c", "safe.directory=*")
+    environment = {**settings.inherited(), **_GIT_IDENTITY}
+    ran = subprocess.run(
+        ["git", *trust, *words], cwd=folder, env=environment, check=True, capture_output=True, text=True
+    )
+    return ran.stdout
 
 
 def _test_name(item_id: str) -> str:

@@ -1,0 +1,27 @@
+"""Our own records, open for reading: what `status`, `explain` and `history` answer from. Never asks the tracker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from orchestrator import settings
+from orchestrator.cli.exits import Exit, Trouble
+from orchestrator.store.open import open_store
+from orchestrator.store.queries import Queries
+
+
+@contextmanager
+def reading() -> Iterator[Queries]:
+    """The queries of this folder's system. Raises settings.NotConfigured, StoreUnavailable."""
+    store = open_store(settings.load().database_url)
+    try:
+        yield store.queries
+    finally:
+        store.close()
+
+
+def unknown(key: str) -> Trouble:
+    """What to say of a key that no record bears."""
+    expected = "the identifier or id of a card that a tick has seen"
+    return Trouble(Exit.BROKEN, f"{key}: no record of it; expected {expected}: see `orchestrator plan` and `status`")

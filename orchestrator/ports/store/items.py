@@ -1,0 +1,110 @@
+"""What the tick reads and does; every action is conditional on the version that its record carries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from orchestrator.domain.hold import Hold, HoldKind
+from orchestrator.domain.item import Item
+from orchestrator.domain.records import ItemRecord, Records
+from orchestrator.domain.select import NotDispatched, Wait
+from orchestrator.domain.turn import StopReason, TurnLimits
+from orchestrator.ports.store.reconciler import TickGrant
+from orchestrator.ports.store.workflows import WorkflowRow
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A turn to be opened: the item as re-read, the version that the plan saw (0: no row), the turn's id."""
+
+    item: Item
+    seen_version: int
+    turn_id: UUID
+    workflow: WorkflowRow
+    max_concurrent: int
+    max_in_state: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The turn is queued with this fence; `ordinal` is its number on the item, for people."""
+
+    turn_id: UUID
+    fence: int
+    ordinal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The turn was not opened; the reason is stored, and the next tick decides."""
+
+    reason: NotDispatched
+
+
+class ItemStore(Protocol):
+    """What the tick reads and does. Every action on a record is conditional on the version that it carries."""
+
+    def records(self, grant: TickGrant) -> Records:
+        """Our side of a workflow, in one REPEATABLE READ snapshot, versions included."""
+        ...
+
+    def due_ids(self, records: Records, now: datetime) -> tuple[str, ...]:
+        """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
+        ...
+
+    def open_turn(self, opening: Opening) -> Opened | Refused:
+        """Open an item's next turn `queued` with the next fence: cap, version, holds, task, turn in one transaction."""
+        ...
+
+    def mark_enqueued(self, turn_id: UUID) -> None:
+        """Remember that the turn's message was given to the broker just now."""
+        ...
+
+    def cancel(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
+        """End a queued turn with its task; set the cancel flag of a running one. Withdraws the item's unsent moves."""
+        ...
+
+    def lose(self, record: ItemRecord, limits: TurnLimits, *, workflow: str) -> bool:
+        """Conclude a running turn whose lease ran out: tried again, held, or cancelled if it was flagged."""
+        ...
+
+    def end_task(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
+        """Cancel a task without an open turn. Withdraws the item's unsent moves."""
+        ...
+
+    def lift_holds(self, record: ItemRecord, reason: str) -> bool:
+        """End the holds of an item because of what a person did on the board; makes its open task due."""
+        ...
+
+    def note_absence(self, record: ItemRecord, times: int) -> None:
+        """Remember in how many separate reads in a row the item was missing. Bumps no version."""
+        ...
+
+    def refresh(self, record: ItemRecord, state: str) -> None:
+        """Remember where the board shows the item of an open turn. Bumps no version."""
+        ...
+
+    def hold_workflow(self, workflow: str, hold: Hold | None, kind: HoldKind) -> None:
+        """Place the hold of `kind` on a workflow, once; None lifts it."""
+        ...
+
+    def save_waits(
+        self,
+        workflow: str,
+        waits: Mapping[str, Wait],
+        *,
+        identifiers: Mapping[str, str],
+        whole: bool,
+        known: Mapping[str, str],
+    ) -> int:
+        """Store one reason per candidate left out, changes only against `known`.
+
+        With `whole`, items that are not named have none any more.
+
+        Returns how many rows were written: an unchanged board writes nothing.
+        """
+        ...

@@ -1,0 +1,55 @@
+"""Where a write waits: in order for each item, in parallel across items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+from uuid import UUID
+
+from orchestrator.domain.writeback import Write
+from orchestrator.ports.store.workflows import WorkflowRow
+
+
+class Settlement(Enum):
+    """What became of a claimed write."""
+
+    SENT = "sent"  # it is on the card
+    SUPPRESSED = "suppressed"  # a person decided first; never sent
+    DEFERRED = "deferred"  # not now; pending again after a pause
+    UNKNOWN = "unknown"  # it may have happened; looked up before anything is sent again
+    PARKED = "parked"  # it cannot be made; a hold on the item says so
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """The head row of one item's outbox, claimed. `uncertain`: an earlier claim of it ended without a word.
+
+    `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
+    the claim lasts from its sending, for the check right before the write.
+    """
+
+    id: int
+    token: UUID
+    item_key: int
+    item_id: str
+    identifier: str
+    write: Write
+    tries: int
+    uncertain: bool
+    pinned: WorkflowRow
+    workflow: WorkflowRow
+    local_seconds: float
+
+
+class OutboxStore(Protocol):
+    """Where a write waits: in order for each item, in parallel across items."""
+
+    def claim(self, *, seconds: float) -> Claimed | None:
+        """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
+        ...
+
+    def settle(self, claimed: Claimed, settlement: Settlement, *, detail: str = "", state: str | None = None,
+               pause_seconds: float = 0.0) -> bool:  # fmt: skip
+        """Record what became of it by compare-and-set on the claim. `state` is where a move put the card."""
+        ...

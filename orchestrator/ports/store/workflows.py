@@ -1,0 +1,48 @@
+"""The workflows in force, as rows with a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class WorkflowRow:
+    """A workflow version: `body` as written, `path` where it was read, `problem` what the board lacks for it now."""
+
+    name: str
+    version: int
+    digest: str
+    body: str
+    path: str
+    scope: str
+    problem: str | None = None
+
+    def source(self) -> Path:
+        """Where the file was read: relative paths in the body resolve against its folder."""
+        return Path(self.path)
+
+
+class WorkflowStore(Protocol):
+    """The workflows in force; a changed, valid file becomes the next version."""
+
+    def publish(self, row: WorkflowRow, *, interval_ms: int) -> WorkflowRow:
+        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then."""
+        ...
+
+    def current(self, name: str) -> WorkflowRow | None:
+        """The version in force."""
+        ...
+
+    def all(self) -> tuple[WorkflowRow, ...]:
+        """Every workflow in force, by name."""
+        ...
+
+    def version(self, name: str, number: int) -> WorkflowRow:
+        """A version that a turn was opened with."""
+        ...
+
+    def set_problem(self, name: str, problem: str | None) -> bool:
+        """Store what the board lacks for the workflow's contract; True when that changed."""
+        ...

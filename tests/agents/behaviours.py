@@ -1,0 +1,35 @@
+"""What the agents of the door's suite do: one set of settings for each behaviour, for each kind of agent.
+
+A new kind adds its line: how to make its program behave like this. The suite fails for a kind that is missing here.
+"""
+
+from enum import Enum
+
+from orchestrator.domain.workflow import AgentSettings
+
+
+class Behaviour(Enum):
+    """What a program may do in its turn."""
+
+    SAYS_DONE = "says done"  # the protocol's last word is a success
+    SAYS_NOTHING = "says nothing"  # exits well, without a last word
+    CRASHES = "crashes"  # exits with an error after a success was reported
+    HANGS = "hangs"  # says that it is on, then nothing, with a child in a session of its own
+    CHATTERS = "chatters"  # never ends, never silent
+    SHOWS_ITS_ENVIRONMENT = "shows its environment"  # in the transcript, then exits well
+
+
+_DONE = """echo '{"type":"result","outcome":"done"}'"""
+
+COMMANDS = {
+    Behaviour.SAYS_DONE: f"""echo '{{"type":"message","text":"at work"}}'; {_DONE}""",
+    Behaviour.SAYS_NOTHING: "exit 0",
+    Behaviour.CRASHES: f"{_DONE}; exit 3",
+    Behaviour.HANGS: "trap '' INT; setsid sleep 300 & echo on; wait; sleep 300",
+    Behaviour.CHATTERS: "while :; do echo on; sleep 0.05; done",
+    Behaviour.SHOWS_ITS_ENVIRONMENT: "env",
+}
+
+SETTINGS = {
+    "command": {behaviour: AgentSettings(command=command) for behaviour, command in COMMANDS.items()},
+}

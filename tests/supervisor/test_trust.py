@@ -1,0 +1,139 @@
+"""The arithmetic of trust: laws over all clocks, no process and no waiting."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from orchestrator.domain.turn import StopReason
+from orchestrator.ports.store import Renewal, TurnRef
+from orchestrator.ports.supervisor import EndedBy
+from orchestrator.supervisor import trust
+from orchestrator.supervisor.trust import Config, Hold, Span, Term
+
+CONFIG = Config(installation="i", host="h", lease_seconds=30, grace_seconds=5, freeze_limit_seconds=300)
+REF = TurnRef(uuid4(), 1, uuid4())
+OURS = Renewal(ours=True)
+
+moments = st.floats(min_value=0, max_value=10_000)
+seconds = st.floats(min_value=0, max_value=5_000)
+spans = st.builds(
+    Span,
+    moments,
+    moments,
+    timeout_seconds=seconds,
+    stall_seconds=st.none() | seconds,
+    frozen_at=st.none() | moments,
+    asked=st.none() | st.sampled_from([EndedBy.CANCELLED, EndedBy.SHUTDOWN]),
+)
+terms = st.builds(
+    Term,
+    st.just(REF),
+    st.just("key"),
+    confirmed_at=moments,
+    step_until=moments,
+    distrusted_at=moments,
+    stop=st.none() | st.sampled_from([StopReason.MOVED_AWAY, StopReason.CANCELLED]),
+    lost=st.booleans(),
+)
+
+
+def term(**changes):
+    """A turn that was confirmed at 100 and whose step has all the time."""
+    return replace(Term(REF, "key", confirmed_at=100, step_until=10_000), **changes)
+
+
+def span(**changes):
+    """A program that began and spoke at 100."""
+    return replace(Span(100, 100, timeout_seconds=3_600, stall_seconds=300), **changes)
+
+
+@pytest.mark.proves("H5")
+def test_trust_ends_a_grace_before_the_lease():
+    """The local deadline is lease minus grace after the last renewal that succeeded was sent."""
+    assert term().trusted_until(CONFIG) == 125
+
+
+@pytest.mark.proves("H26")
+def test_trust_ends_with_the_step():
+    """A renewal never reaches beyond the running step's own deadline."""
+    assert term(step_until=110).trusted_until(CONFIG) == 110
+
+
+@given(terms, moments)
+def test_only_a_renewal_that_was_sent_later_extends(before, sent_at):
+    """An answer extends the trust by nothing but the moment its question was sent, and never shortens it."""
+    after = before.learn(OURS, sent_at)
+    assert after.confirmed_at == max(before.confirmed_at, sent_at)
+    assert after.trusted_until(CONFIG) >= before.trusted_until(CONFIG)
+
+
+@given(terms, moments, moments)
+def test_silence_voids_what_was_sent_before_it(before, silent_at, sent_at):
+    """After the worker fell silent, a turn is trusted again only by a renewal that was sent since."""
+    after = before.distrust(silent_at).learn(OURS, sent_at)
+    assert (after.trusted_until(CONFIG) > float("-inf")) == (max(before.confirmed_at, sent_at) >= silent_at)
+
+
+@given(terms, moments)
+def test_a_lost_fence_stays_lost(before, sent_at):
+    """No later answer gives a lost turn back, and its worker learns that it is lost."""
+    after = before.learn(Renewal(ours=False), sent_at).learn(OURS, sent_at + 1)
+    assert after.lost
+    assert after.stop is not None
+
+
+@given(terms, spans, moments)
+def test_a_program_runs_only_on_a_trusted_turn(found, clocks, now):
+    """Whatever the clocks say: what may run is ours, wanted, in time and not silent."""
+    if trust.judge(found, clocks, now=now, config=CONFIG) is Hold.RUN:
+        assert not found.lost
+        assert found.stop is None
+        assert now < found.trusted_until(CONFIG)
+        assert now <= clocks.began_at + clocks.timeout_seconds
+
+
+@given(terms, spans, moments)
+def test_doubt_alone_ends_nothing(found, clocks, now):
+    """A turn whose trust ran out, and that nobody cancelled, is frozen: no time-out and no stall ends it."""
+    calm = replace(clocks, asked=None, frozen_at=None)
+    if not found.lost and found.stop is None and now >= found.trusted_until(CONFIG):
+        assert trust.judge(found, calm, now=now, config=CONFIG) is Hold.FREEZE
+
+
+@given(terms, spans, moments, moments)
+def test_nothing_changes_before_it_was_foretold(found, clocks, now, later):
+    """Between now and `wakes_at` no verdict changes by the clock alone, so the loop may sleep until then."""
+    wakes_at = trust.wakes_at(found, clocks, CONFIG)
+    first, second = sorted((now, later))
+    if second < wakes_at or first > max(wakes_at, *_moments(found, clocks)):
+        judged = [trust.judge(found, clocks, now=moment, config=CONFIG) for moment in (first, second)]
+        assert judged[0] is judged[1]
+
+
+def _moments(found, clocks):
+    frozen = 0 if clocks.frozen_at is None else clocks.frozen_at + CONFIG.freeze_limit_seconds
+    stalls = 0 if clocks.stall_seconds is None else clocks.spoke_at + clocks.stall_seconds
+    return frozen, stalls, clocks.began_at + clocks.timeout_seconds, found.trusted_until(CONFIG)
+
+
+CANCELLED = {"stop": StopReason.CANCELLED}
+
+LADDER = {
+    "a lost fence is stronger than a cancel": (CANCELLED | {"lost": True}, {}, 101, EndedBy.FENCE_LOST),
+    "the freeze limit is stronger than a cancel": (CANCELLED, {"frozen_at": 100}, 401, EndedBy.FREEZE_LIMIT),
+    "a cancel is stronger than doubt": (CANCELLED, {}, 130, EndedBy.CANCELLED),
+    "a stop is stronger than doubt": ({}, {"asked": EndedBy.SHUTDOWN}, 130, EndedBy.SHUTDOWN),
+    "doubt is stronger than a stall": ({}, {"stall_seconds": 1}, 130, Hold.FREEZE),
+    "a time-out comes before a stall": ({}, {"timeout_seconds": 5, "stall_seconds": 1}, 110, EndedBy.TIMED_OUT),
+    "silence is a stall": ({}, {"stall_seconds": 1}, 110, EndedBy.STALLED),
+    "without a stall clock silence is fine": ({}, {"stall_seconds": None}, 110, Hold.RUN),
+}
+
+
+@pytest.mark.parametrize(("terms", "spans", "now", "verdict"), LADDER.values(), ids=LADDER.keys())
+def test_the_strongest_reason_wins(terms, spans, now, verdict):
+    """Each rung of the ladder stands above the next."""
+    assert trust.judge(term(**terms), span(**spans), now=now, config=CONFIG) is verdict
