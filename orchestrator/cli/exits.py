@@ -69,7 +69,7 @@ def code_of(error: Exception) -> Exit | None:
 
 def sentence(error: Exception) -> str:
     """The error for a person: its message, else what its class says of itself."""
-    return str(error).strip() or (type(error).__doc__ or type(error).__name__).strip()
+    return str(error).strip() or " ".join((type(error).__doc__ or type(error).__name__).split())
 
 
 def unknown_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""`orchestrator explain KEY`: why a card is where it is. Answers from stored records, also while the tracker is down."""
+"""`orchestrator explain KEY`: why a card is where it is. From stored records, also with the tracker down."""
 
 from __future__ import annotations
 
@@ -50,23 +50,24 @@ def sentences(told: Explanation) -> Iterator[str]:
 
 
 def _open(turn: TurnView, told: Explanation) -> str:
+    name = f"turn {turn.ordinal} (fence {turn.fence})"
     if turn.status == "queued":
-        return f"turn {turn.ordinal} (fence {turn.fence}) is queued since {ago(turn.opened_at, told.now)}: no worker has it yet"
+        return f"{name} was queued {ago(turn.opened_at, told.now)}, and no worker has it yet"
     stopping = f"; it is being stopped: {turn.cancel}" if turn.cancel else ""
-    since = ago(turn.admitted_at, told.now)
-    return f"turn {turn.ordinal} (fence {turn.fence}) is running on {turn.host}, began {since}{stopping}"
+    return f"{name} is running on {turn.host}, begun {ago(turn.admitted_at, told.now)}{stopping}"
 
 
 def _held(hold: HoldView, told: Explanation) -> str:
     until = f" at {output.text(hold.until)}" if hold.until else ""
     on = "it" if hold.identifier else hold.workflow or "the fleet"
-    since = ago(hold.placed_at, told.now)
-    return f"a hold stands on {on} ({hold.kind}, {since}): {hold.reason}; lifted by {hold.lift}{until}; asked: {hold.owner}"
+    placed = f"a hold stands on {on} ({hold.kind}, placed {ago(hold.placed_at, told.now)})"
+    return f"{placed}: {hold.reason}; lifted by {hold.lift}{until}; who is asked: {hold.owner}"
 
 
 def _unsent(write: WriteView, told: Explanation) -> str:
     why = f": {write.detail}" if write.detail else ""
-    return f"a {write.act} ({write.kind}) of ours is {write.status} since {ago(write.written_at, told.now)}, tried {write.tries} times{why}"
+    written = f"a {write.act} ({write.kind}) written {ago(write.written_at, told.now)}"
+    return f"{written} is {write.status}, tried {write.tries} times{why}"
 
 
 def _waiting(wait: WaitView, told: Explanation) -> str:

@@ -28,7 +28,7 @@ class Rows:
 
 
 def show(*tables: Rows) -> None:
-    """Tables on a terminal; elsewhere one line a row, cells separated by a tab, the title before each as its first cell."""
+    """Tables on a terminal; elsewhere one line a row: the table's title and the cells, separated by tabs."""
     console = Console()
     for table in tables:
         if console.is_terminal:

@@ -1,7 +1,7 @@
 """Child processes of a launcher: started, watched, stopped together, and gone when the launcher is.
 
-The kernel kills a child when the *thread* that forked it ends, so a crew is used from the main thread only. Each child is
-a session of its own: Ctrl-C on the terminal reaches the launcher, which then stops them in order.
+The kernel kills a child when the *thread* that forked it ends, so a crew is used from the main thread only. Each child
+is a session of its own: Ctrl-C on the terminal reaches the launcher, which then stops them in order.
 """
 
 from __future__ import annotations

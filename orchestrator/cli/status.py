@@ -35,85 +35,74 @@ def document(overview: Overview) -> dict[str, object]:
 
 def tables(overview: Overview) -> tuple[Rows, ...]:
     """What a person looks for, the most urgent last: a terminal shows the end."""
-    now = overview.now
     return (
-        Rows(
-            "workers",
-            ("host", "pid", "slots", "busy", "seen"),
-            [(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, now)) for each in overview.workers],
-        ),
-        Rows(
-            "workflows",
-            ("name", "version", "open turns", "last tick", "last listing", "problem"),
-            [
-                (
-                    each.name,
-                    each.version,
-                    each.open_turns,
-                    ago(each.ticked_at, now),
-                    ago(each.listed_at, now),
-                    each.problem,
-                )
-                for each in overview.workflows
-            ],
-        ),
-        Rows(
-            "waiting",
-            ("workflow", "reason", "items"),
-            [(workflow, reason, items) for (workflow, reason), items in overview.waits.items()],
-        ),
-        Rows(
-            "turns",
-            ("item", "turn", "fence", "status", "column", "host", "pid", "since"),
-            [
-                (
-                    each.identifier,
-                    each.ordinal,
-                    each.fence,
-                    each.status,
-                    each.state,
-                    each.host,
-                    each.pid,
-                    _began(each, now),
-                )
-                for each in overview.turns
-            ],
-        ),
-        Rows(
-            "tried again",
-            ("item", "due", "after"),
-            [(each.identifier, each.due_at, each.stop_reason) for each in overview.retries],
-        ),
-        Rows(
-            "unsent writes",
-            ("item", "write", "status", "tries", "since", "detail"),
-            [
-                (
-                    each.identifier,
-                    f"{each.kind} {each.act}",
-                    each.status,
-                    each.tries,
-                    ago(each.written_at, now),
-                    each.detail,
-                )
-                for each in overview.writes
-            ],
-        ),
-        Rows(
-            "holds",
-            ("on", "kind", "reason", "lifted by", "since"),
-            [
-                (
-                    each.identifier or each.workflow or each.scope,
-                    each.kind,
-                    each.reason,
-                    each.lift,
-                    ago(each.placed_at, now),
-                )
-                for each in overview.holds
-            ],
-        ),
+        _workers(overview),
+        _workflows(overview),
+        _waits(overview),
+        _turns(overview),
+        _retries(overview),
+        _writes(overview),
+        _holds(overview),
     )
+
+
+def _workers(overview: Overview) -> Rows:
+    rows = [(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, overview.now)) for each in overview.workers]
+    return Rows("workers", ("host", "pid", "slots", "busy", "seen"), rows)
+
+
+def _workflows(overview: Overview) -> Rows:
+    now = overview.now
+    rows = [
+        (each.name, each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now), each.problem)
+        for each in overview.workflows
+    ]
+    return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing", "problem"), rows)
+
+
+def _waits(overview: Overview) -> Rows:
+    rows = [(workflow, reason, items) for (workflow, reason), items in overview.waits.items()]
+    return Rows("waiting", ("workflow", "reason", "items"), rows)
+
+
+def _turns(overview: Overview) -> Rows:
+    rows = [
+        (
+            *(each.identifier, each.ordinal, each.fence, each.status, each.state, each.host, each.pid),
+            ago(each.admitted_at or each.opened_at, overview.now),
+        )
+        for each in overview.turns
+    ]
+    return Rows("turns", ("item", "turn", "fence", "status", "column", "host", "pid", "since"), rows)
+
+
+def _retries(overview: Overview) -> Rows:
+    rows = [(each.identifier, each.due_at) for each in overview.retries]
+    return Rows("tried again", ("item", "due"), rows)
+
+
+def _writes(overview: Overview) -> Rows:
+    rows = [
+        (
+            *(each.identifier, f"{each.kind} {each.act}", each.status, each.tries),
+            ago(each.written_at, overview.now),
+            each.detail,
+        )
+        for each in overview.writes
+    ]
+    return Rows("unsent writes", ("item", "write", "status", "tries", "since", "detail"), rows)
+
+
+def _holds(overview: Overview) -> Rows:
+    rows = [
+        (
+            each.identifier or each.workflow or each.scope,
+            *(each.kind, each.reason, each.lift),
+            ago(each.placed_at, overview.now),
+        )
+        for each in overview.holds
+    ]
+    return Rows("holds", ("on", "kind", "reason", "lifted by", "since"), rows)
 
 
 def ago(at: datetime | None, now: datetime) -> str:
@@ -125,7 +114,3 @@ def ago(at: datetime | None, now: datetime) -> str:
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit} ago"
     return f"{seconds:.0f} s ago"
-
-
-def _began(turn, now: datetime) -> str:  # type: ignore[no-untyped-def]
-    return ago(turn.admitted_at or turn.opened_at, now)

@@ -31,7 +31,7 @@ def ended(conclusion: Conclusion, ordinal: int, *, summary: str, branch: str | N
 
 def held(conclusion: Parked, *, branch: str | None) -> str:
     """The card is held: why, and the way out."""
-    way_out = "Move the card to start it again, or run `orchestrator resume`."
+    way_out = "Move the card to another column, and it starts again when it is back in an active one."
     return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{way_out}"
 
 

@@ -125,7 +125,8 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
         view, stops = view.in_doubt(), {key: stop for key, stop in stops.items() if stop is StopReason.TERMINAL_SEEN}
     steps = [step for record in ours if (step := _next_step(record, stops.get(record.id), view)) is not None]
     slots = max(records.free_slots - sum(1 for record in ours if _is_on_its_way(record, view)), 0)
-    requeues = [step for step in steps if isinstance(step, Requeue)][:slots]
+    stale = (step for step in steps if isinstance(step, Requeue))
+    requeues = sorted(stale, key=lambda step: step.record.key)[:slots]
     reasons: dict[str, Wait] = {}
     chosen = select.fill_slots(_candidates(view, reasons), view, worker_slots=slots - len(requeues), reasons=reasons)
     actions = [

@@ -37,8 +37,10 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """An open turn. `state` is the active state in which its item stood last: at dispatch, as a later tick saw it, or
-    where a move of ours put it. The caps count it there, and a hold remembers it.
+    """An open turn. `state` is the active state in which its item stood last, as far as we know.
+
+    It stood there at dispatch, a later tick saw it there, or a move of ours put it there. The caps count it there, and
+    a hold remembers it: the state that a worker re-read may be older than a move of ours.
     """
 
     id: UUID
@@ -63,8 +65,9 @@ class ItemRecord:
     """One item row, with the version that every action on it is conditional on.
 
     `key` is the row's number, `id` the tracker's. `moved_at` is when our last move of it was settled: a board whose
-    reading began before may not show it. `held` is why it is held, in words; `held_state` the active state in which
-    the card stood then, or where our own write put it since; `held_firmly` says that one of its holds is not for a hand on the board to lift.
+    reading began before may not show it. `held` is why it is held, in words; `held_state` the state in which its card
+    stood then, as far as we knew, or where our own write put it since; `held_firmly` says that one of its holds is not
+    for a hand on the board to lift.
     """
 
     key: int

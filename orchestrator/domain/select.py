@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -135,8 +134,8 @@ def fill_slots(candidates: Iterable[Item], view: View, *, worker_slots: int, rea
     taken = view.records.open_turns_by_state(view.board)
     chosen: list[Item] = []
     for item in sorted(candidates, key=rank):
-        left = _Left(free - len(chosen), taken, worker_slots - len(chosen))
-        wait = _no_slot(item, left, view.limits)
+        full = len(chosen) >= free
+        wait = _NO_SLOT_TOTAL if full else _no_slot(item, taken, view.limits, workers=worker_slots - len(chosen))
         if wait is None:
             chosen.append(item)
             taken[fold(item.state)] += 1
@@ -190,21 +189,11 @@ def _doubted(view: View) -> Wait | None:
     return Wait(NotDispatched.HELD_WORKFLOW, "the mass-cancel brake") if view.doubtful else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Left:
-    """The slots that are left while they are given away."""
-
-    total: int
-    taken: Counter[str]
-    workers: int
-
-
-def _no_slot(item: Item, left: _Left, limits: Limits) -> Wait | None:
-    if left.total <= 0:
-        return _NO_SLOT_TOTAL
+def _no_slot(item: Item, taken: Mapping[str, int], limits: Limits, *, workers: int) -> Wait | None:
+    """Why an item gets none of the slots that the workflow still has; `taken` counts by state, `workers` are left."""
     cap = limits.max_concurrent_by_state.get(fold(item.state))
-    if cap is not None and left.taken[fold(item.state)] >= cap:
+    if cap is not None and taken.get(fold(item.state), 0) >= cap:
         return Wait(NotDispatched.NO_SLOT_STATE, item.state)
-    if left.workers <= 0:
+    if workers <= 0:
         return _NO_WORKER_SLOT
     return None

@@ -97,7 +97,7 @@ def keep(ports: Ports, grant: TickGrant, extended_at: float) -> float:
     Returns when it was extended last, by the boot clock; raises TickLost when it is gone.
     """
     now = ports.clock.boot_seconds()
-    if now - extended_at < _EXTEND_AFTER_SECONDS:
+    if not grant.binding or now - extended_at < _EXTEND_AFTER_SECONDS:
         return extended_at
     if not ports.store.reconciler.extend(grant):
         raise TickLost

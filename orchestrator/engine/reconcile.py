@@ -86,13 +86,12 @@ def _tick(ports: Ports, grant: TickGrant) -> Report:
     try:
         board = _read_board(ports, grant, workflow=workflow, records=records)
     except TrackerError as error:
-        board, fault = Board({}, grant.began_at), str(error)
+        board, fault = Board({}, grant.began_at, whole=False), str(error)
     plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
-    _brake(ports, row, records=records, plan=plan, read=fault is None)
+    _brake(ports, row, records=records, plan=plan)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
-    whole = grant.listing and fault is None
     written = ports.store.items.save_waits(
-        grant.workflow, waits, identifiers=_identifiers(board), whole=whole, known=records.waits
+        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
     )
     report = Report(grant.workflow, grant.listing, plan.counts(), fault)
     said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
@@ -122,7 +121,7 @@ def _read_board(ports: Ports, grant: TickGrant, *, workflow: Workflow, records: 
     missing = [item_id for item_id in asked if item_id not in listed]
     found = tracker.get_items(missing)
     gone = frozenset(item_id for item_id in missing if item_id not in found)
-    return Board({**listed, **found}, grant.began_at, gone, malformed)
+    return Board({**listed, **found}, grant.began_at, gone, malformed, whole=grant.listing)
 
 
 def _ours(records: Records) -> tuple[str, ...]:
@@ -142,14 +141,16 @@ def _list(
     return items, tuple(malformed)
 
 
-def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan, read: bool) -> None:
+def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan) -> None:
     """Hold the workflow when a plan would stop most of the fleet; lift it when a later read contradicts."""
+    if plan.mass_cancel == records.braked:
+        return
     if plan.mass_cancel:
         reason = "a tick would have cancelled more than half of the running items"
         hold = Hold(HoldScope.WORKFLOW, HoldKind.MASS_CANCEL, Lift.CONDITION, reason)
         ports.store.items.hold_workflow(row.name, hold, HoldKind.MASS_CANCEL)
         telemetry.held(row.name, kind=HoldKind.MASS_CANCEL, reason=reason)
-    elif read and records.held_workflow is not None:
+    else:
         ports.store.items.hold_workflow(row.name, None, HoldKind.MASS_CANCEL)
 
 

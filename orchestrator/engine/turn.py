@@ -6,7 +6,7 @@ and everything after that is somebody else's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -76,6 +76,7 @@ def _run_admitted(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: 
 def _run(stage: Stage) -> Conclusion | None:
     item, ending = _wanted(stage)
     if ending is None and item is not None:
+        stage = _begun_in(stage, item)
         if not _start(stage, item):
             ending = refused.why(stage.ports, stage.admitted, lease_seconds=stage.worker.lease_seconds)
         else:
@@ -97,6 +98,11 @@ def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
     if not stage.workflow.contract.is_active(item.state):
         return item, Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
     return item, None
+
+
+def _begun_in(stage: Stage, item: Item) -> Stage:
+    """The run starts from where the card stands now: what a person did to it in the queue is no move during the run."""
+    return replace(stage, admitted=replace(stage.admitted, state=item.state))
 
 
 def _start(stage: Stage, item: Item) -> bool:

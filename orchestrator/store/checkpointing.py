@@ -15,8 +15,10 @@ from orchestrator.store import writes
 from orchestrator.store.database import Database
 
 _EXTEND = """
-        update turn set lease_until = least(
-            stationkeeper_clock() + make_interval(secs => :lease_seconds), coalesce(turn.step_deadline_at, 'infinity'))"""
+        update turn
+        set lease_until = least(
+            stationkeeper_clock() + make_interval(secs => :lease_seconds),
+            coalesce(turn.step_deadline_at, 'infinity'))"""
 _OURS = """turn.id = :turn_id
             and turn.fence = :fence and turn.token = :token -- rule: fence
             and turn.status = 'running' and turn.death is null -- rule: fence

@@ -33,7 +33,7 @@ RING = """
     where workflow = :workflow
 """
 
-_END_TURN = f"""
+_END_TURN = """
     with ended as (
         update turn set status = :status, stop_reason = :stop, summary = :summary, ended_at = stationkeeper_clock()
         where id = :turn_id
@@ -41,11 +41,9 @@ _END_TURN = f"""
         update item set version = version + 1 where key = :item_key
     ), freed as (
         update workflow set open_turns = open_turns - 1 where name = :workflow and :was_open
-    ), noted as (
-        insert into history (item_key, workflow, kind, detail)
-        values (:item_key, :workflow, 'turn_ended', cast(:detail as jsonb))
     )
-    {RING.strip()}
+    insert into history (item_key, workflow, kind, detail)
+    values (:item_key, :workflow, 'turn_ended', cast(:detail as jsonb))
 """
 _END_TASK = """
     update task set status = :status, stop_reason = :stop, due_at = null, ended_at = stationkeeper_clock()
@@ -86,7 +84,7 @@ class Parting:
 
 
 def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Parting) -> None:
-    """Write a turn's end: turn, item, slot, history and ring; then what it means for the task; then its last writes."""
+    """Write a turn's end, what it means for the task, and its last writes. The ring is last: a tick skips a locked one."""
     _end_turn(session, ended, conclusion, summary=parting.summary)
     match conclusion:
         case End(status=status, stop=stop):
@@ -98,6 +96,7 @@ def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Pa
         case Parked():
             _park(session, ended, conclusion, now_state=parting.now_state)
     writes.put(session, parting.writes, turn_id=ended.turn_id)
+    session.change(RING, workflow=ended.workflow)
 
 
 def status_of(conclusion: Conclusion) -> tuple[TurnStatus, StopReason]:

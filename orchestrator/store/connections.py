@@ -117,7 +117,7 @@ def make_engine(url: str, manner: Manner, user: Callable[[], str | None] = lambd
         creator=connector(url, manner, user),
         isolation_level="AUTOCOMMIT",
         use_native_hstore=False,
-        pool_size=4,
+        pool_size=8,
         max_overflow=16,
         pool_timeout=manner.patience_seconds,
         # A pooled connection may have died with the server since; only the hot path is too hot to ask first.

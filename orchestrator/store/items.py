@@ -18,9 +18,9 @@ from orchestrator.store.database import Database
 _MARK_ENQUEUED = "update turn set enqueued_at = stationkeeper_clock() where id = :turn_id and status = 'queued'"
 _NOTE_ABSENCE = "update item set absences = :times where key = :key"
 _REFRESH = """
-    with shown as (update item set state = :state where key = :key)
+    with shown as (update item set state = :state where key = :key returning key)
     update turn set state = :state, state_folded = :state_folded
-    where item_key = :key and status in ('queued', 'running')
+    from shown where turn.item_key = shown.key and turn.status in ('queued', 'running')
 """
 
 

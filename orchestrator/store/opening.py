@@ -82,13 +82,16 @@ _QUEUE_TURN = """
     insert into history (item_key, workflow, kind, detail)
     select item_key, workflow, 'turn_opened', jsonb_build_object('turn', id, 'fence', fence) from queued
 """
-# A row that the plan did not see: the next tick will, and serves it, unless another workflow is at it.
+# A row that the plan did not see: the next tick will, unless something is going on with it, here or elsewhere.
 _SHOW_ROW = """
     update item set listed = true, workflow = :workflow
     where scope = :scope and item_id = :item_id and not exists (
         select from task where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled'))
 """
-_ASK_AGAIN = "update reconciler set list_requested_at = stationkeeper_clock() where workflow = :workflow"
+_ASK_AGAIN = """
+    update reconciler set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
+    where workflow = :workflow
+"""
 
 _HELD = {
     "fleet": NotDispatched.HELD_FLEET,
@@ -115,9 +118,8 @@ def open_turn(database: Database, opening: Opening) -> Opened | Refused:
     except RowLocked:
         return Refused(NotDispatched.CHANGED_SINCE)
     except _Refusal as refusal:
-        if refusal.reason is NotDispatched.CHANGED_SINCE and opening.seen_version == 0:
-            _show_row(database, opening)
-        return Refused(refusal.reason)
+        unseen = refusal.reason is NotDispatched.CHANGED_SINCE and opening.seen_version == 0
+        return Refused(_show_row(database, opening) if unseen else refusal.reason)
     return Opened(opening.turn_id, item.fence, ordinal=item.fence)
 
 
@@ -177,7 +179,10 @@ def _refuse(reason: NotDispatched) -> NoReturn:
     raise _Refusal(reason)
 
 
-def _show_row(database: Database, opening: Opening) -> None:
+def _show_row(database: Database, opening: Opening) -> NotDispatched:
+    """Let the next tick see the row that was met, and ask for it; or say that a task of the item is open."""
     workflow = opening.workflow
-    database.change(_SHOW_ROW, scope=workflow.scope, item_id=opening.item.id, workflow=workflow.name)
+    if database.change(_SHOW_ROW, scope=workflow.scope, item_id=opening.item.id, workflow=workflow.name) == 0:
+        return NotDispatched.RUNNING
     database.change(_ASK_AGAIN, workflow=workflow.name)
+    return NotDispatched.CHANGED_SINCE

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from uuid import UUID, uuid4
 
 from orchestrator.ports.store import TickGrant
@@ -53,6 +52,8 @@ _DUE = f"""(
                 or ring.due_began_at <= stationkeeper_now() - make_interval(secs => :again)))"""
 _NOT_RUNNING = "(ring.running_until is null or ring.running_until <= stationkeeper_now())"
 
+_TRUSTED = "(select coalesce(blind_until <= clock_timestamp(), true) from pulse)"
+
 # One due workflow, the one that waited longest. A row that somebody is writing to is left for the next ring.
 _BEGIN = f"""
     with due as (
@@ -68,7 +69,7 @@ _BEGIN = f"""
         due_began_at = stationkeeper_clock(),
         list_began_at = case when due.listing then stationkeeper_clock() else ring.list_began_at end
     from due where ring.workflow = due.workflow
-    returning ring.workflow, ring.due_began_at as began_at, due.listing
+    returning ring.workflow, ring.due_began_at as began_at, due.listing, {_TRUSTED} as trusted
 """
 _EXTEND = """
     update reconciler set running_until = stationkeeper_clock() + make_interval(secs => :seconds)
@@ -95,7 +96,7 @@ _PULSE = """
     where rung_at is null or rung_at < clock_timestamp() - interval '500 milliseconds'
         or server_start <> pg_postmaster_start_time()
 """
-_TRUSTED = "select coalesce(blind_until <= clock_timestamp(), true) as trusted, stationkeeper_clock() as now from pulse"
+_PEEK = f"select {_TRUSTED} as trusted, stationkeeper_clock() as now"
 
 
 class Reconciler:
@@ -117,12 +118,13 @@ class Reconciler:
         row = self._database.row(_BEGIN, workflow=workflow, run=run, seconds=_RUN_SECONDS, **self._pauses)
         if row is None:
             return None
-        return TickGrant(row.workflow, run, listing=row.listing, began_at=row.began_at, trusted=self._look()[0])
+        return TickGrant(row.workflow, run, listing=row.listing, began_at=row.began_at, trusted=row.trusted)
 
     def peek(self, workflow: str) -> TickGrant:
         """A grant to read with: begins nothing, writes nothing, and gives no right to act."""
-        trusted, now = self._look()
-        return TickGrant(workflow, UUID(int=0), listing=True, began_at=now, trusted=trusted)
+        row = self._database.row(_PEEK)
+        assert row is not None  # noqa: S101 -- it selects from nothing
+        return TickGrant(workflow, UUID(int=0), listing=True, began_at=row.now, trusted=row.trusted, binding=False)
 
     def extend(self, grant: TickGrant) -> bool:
         """Keep the right for ten more seconds; False when it is lost, and the tick must stop."""
@@ -134,8 +136,3 @@ class Reconciler:
         text = json.dumps(dict(report), default=str)
         self._database.change(_FINISH, workflow=grant.workflow, run=grant.run, report=text)
         return self._database.row(_ANY_DUE, **self._pauses) is not None
-
-    def _look(self) -> tuple[bool, datetime]:
-        row = self._database.row(_TRUSTED)
-        assert row is not None  # noqa: S101 -- the first migration puts it there
-        return row.trusted, row.now

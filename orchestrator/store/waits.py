@@ -24,9 +24,13 @@ _LISTED = "select item_id from item where workflow = :workflow and listed"
 # A row that a listing did not show any more, and that nothing of ours is going on with, need not be read again.
 _UNLIST = """
     update item set listed = false
-    where workflow = :workflow and item_id = any(:item_ids) and listed
-        and not exists (
-            select from task where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled'))
+    where key in (
+        select key from item
+        where workflow = :workflow and item_id = any(:item_ids) and listed
+            and not exists (
+                select from task
+                where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled'))
+        for update skip locked)
 """
 
 
@@ -40,15 +44,15 @@ def save(  # noqa: PLR0913 -- what the door is given
     known: Mapping[str, str],
 ) -> int:
     """Store the reasons that changed against `known`; `whole`: those not named have none. Returns rows written."""
-    changed = [item_id for item_id, wait in waits.items() if known.get(item_id) != _text(wait)]
-    over = [item_id for item_id in known if item_id not in waits] if whole else []
-    with database.transaction() as session:
-        if changed:
+    # Sorted, so that two ticks that overlap take the rows in one order.
+    changed = sorted(item_id for item_id, wait in waits.items() if known.get(item_id) != _text(wait))
+    over = sorted(known.keys() - waits.keys()) if whole else []
+    if whole:
+        _unlist(database, workflow, shown=waits.keys())
+    if changed or over:
+        with database.transaction() as session:
             _put(session, workflow, waits, item_ids=changed, identifiers=identifiers)
-        if over:
             session.change(_FORGET, workflow=workflow, item_ids=over)
-        if whole:
-            _unlist(session, workflow, shown=waits.keys())
     return len(changed) + len(over)
 
 
@@ -72,11 +76,11 @@ def _put(
     session.change(_SAVE, workflow=workflow, changed=json.dumps(rows))
 
 
-def _unlist(session: Session, workflow: str, *, shown: Collection[str]) -> None:
+def _unlist(database: Database, workflow: str, *, shown: Collection[str]) -> None:
     """`shown` holds the items left out; one that was dispatched has a live task instead, which keeps its row."""
-    gone = [row.item_id for row in session.rows(_LISTED, workflow=workflow) if row.item_id not in shown]
+    gone = [row.item_id for row in database.rows(_LISTED, workflow=workflow) if row.item_id not in shown]
     if gone:
-        session.change(_UNLIST, workflow=workflow, item_ids=gone)
+        database.change(_UNLIST, workflow=workflow, item_ids=gone)
 
 
 def _text(wait: Wait) -> str:

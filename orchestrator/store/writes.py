@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from orchestrator.domain.writeback import Comment, Move, Role, Write
 from orchestrator.store.database import Session
 
-# For statements that have a row `source` with the item's key and last number, and the turn that writes. The last move and
-# the last text under a key are all that a card has to show, so what waits before them is superseded.
+# For statements that have a row `source` with the item's key and last number, and the turn that writes. The last move
+# and the last text under a key are all that a card has to show, so what waits before them is superseded.
 APPEND = """superseded as (
         update outbox set status = 'superseded', settled_at = stationkeeper_clock()
         from source

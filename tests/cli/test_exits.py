@@ -24,7 +24,7 @@ def raising(error: Exception):
         (Trouble(Exit.REFUSED, "runs already"), Exit.REFUSED, "runs already"),
         (settings.NotConfigured("set both"), Exit.CONFIGURATION, "set both"),
         (WorkflowInvalid("c", "WORKFLOW.md:3", "no kind"), Exit.CONFIGURATION, "WORKFLOW.md:3: no kind"),
-        (StoreUnavailable(), Exit.UNREACHABLE, str(StoreUnavailable.__doc__)),
+        (StoreUnavailable(), Exit.UNREACHABLE, " ".join(str(StoreUnavailable.__doc__).split())),
     ],
     ids=["trouble", "not configured", "workflow", "silent store"],
 )

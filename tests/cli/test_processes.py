@@ -13,14 +13,8 @@ from orchestrator.cli.processes import Crew, Program
 from tests.waiting import until
 
 SLEEPER = Program("sleeper", [sys.executable, "-c", "import signal; print('up', flush=True); signal.pause()"])
-STUBBORN = Program(
-    "stubborn",
-    [
-        sys.executable,
-        "-c",
-        "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True)\nwhile 1: signal.pause()",
-    ],
-)
+DEAF = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('up', flush=True)\nwhile 1: signal.pause()"
+STUBBORN = Program("stubborn", [sys.executable, "-c", DEAF])
 
 
 @pytest.fixture

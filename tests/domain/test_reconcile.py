@@ -140,10 +140,12 @@ def test_nothing_is_taken_over_after_a_blind_spell():
 
 
 def test_a_running_item_is_noted_where_the_board_shows_it():
-    """The caps count an item where it stands now; a state that only looks different is not a move."""
+    """The caps count an item where it stands now, and a hold remembers it: so only active states are noted, folded."""
     moved = World(board(item(state="Rework")), records(running(state="Todo"))).plan()
     assert moved.actions == (Refresh(running(state="Todo"), "Rework"),)
     assert World(board(item(state=" TODO")), records(running(state="Todo"))).plan().actions == ()
+    away = World(board(item(state="Backlog")), records(running(state="Todo"))).plan()
+    assert [type(action) for action in away.actions] == [Cancel]
 
 
 # --- the brake -------------------------------------------------------------------------------------------------------
@@ -285,4 +287,4 @@ def test_an_action_carries_the_version_that_the_records_showed():
 def test_a_plan_counts_its_actions_and_its_reasons():
     """The report of a tick names each kind once, with how often."""
     plan = World(board(item("A-1"), item("A-2", "Backlog"), item("A-3", "Done")), records(running("A-3"))).plan()
-    assert plan.counts() == {"refresh": 1, "cancel": 1, "dispatch": 1, "not_active": 2}
+    assert plan.counts() == {"cancel": 1, "dispatch": 1, "not_active": 2}

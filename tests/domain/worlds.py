@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from typing import Any
 from uuid import UUID, uuid5
 
 from hypothesis import strategies as st
@@ -31,51 +32,52 @@ CONTRACT = StateContract(
 )
 NO_REVIEW = replace(CONTRACT, handoff=None)
 
+FENCE = 3
 _NAMES = UUID("8a6d8b1e-3f0f-4a53-9e6b-1f4f0c3c2c11")
 
 
-def item(key: str = "A-1", state: str = "Todo", **more: object) -> Item:
+def item(key: str = "A-1", state: str = "Todo", **more: Any) -> Item:
     """A card."""
-    return Item(id=key, identifier=key, title=f"Mend {key}", state=state, **more)  # type: ignore[arg-type]
+    return Item(id=key, identifier=key, title=f"Mend {key}", state=state, **more)
 
 
-def row(key: str = "A-1", *, version: int = 7, fence: int = 3, **more: object) -> ItemRecord:
+def row(key: str = "A-1", *, version: int = 7, **more: Any) -> ItemRecord:
     """An item row on which nothing is going on, unless `more` says so."""
     number = int("".join(filter(str.isdigit, key)) or "0")
-    return checked(ItemRecord(number, key, key, version, fence, **more))  # type: ignore[arg-type]
+    return checked(ItemRecord(number, key, key, version, FENCE, **more))
 
 
-def queued(key: str = "A-1", *, since: datetime | None = NOW, state: str = "Todo", **more: object) -> ItemRecord:
+def queued(key: str = "A-1", *, since: datetime | None = NOW, state: str = "Todo", **more: Any) -> ItemRecord:
     """A turn that was given to the broker at `since`; None: it never was."""
     return row(key, task=_task(key), turn=_turn(key, TurnStatus.QUEUED, state, enqueued_at=since), **more)
 
 
 def running(
-    key: str = "A-1", *, lease: datetime = FUTURE, flagged: bool = False, state: str = "Todo", **more: object
+    key: str = "A-1", *, lease: datetime = FUTURE, flagged: bool = False, state: str = "Todo", **more: Any
 ) -> ItemRecord:
     """A turn under way; `flagged`: its cancel flag is set and its agent not yet known to be dead."""
     turn = _turn(key, TurnStatus.RUNNING, state, enqueued_at=PAST, lease_until=lease, cancelled=flagged)
     return row(key, task=_task(key), turn=turn, **more)
 
 
-def waiting(key: str = "A-1", *, due: datetime = PAST, **more: object) -> ItemRecord:
+def waiting(key: str = "A-1", *, due: datetime = PAST, **more: Any) -> ItemRecord:
     """A task between two turns, due again at `due`."""
     return row(key, task=_task(key, due), **more)
 
 
-def held(key: str = "A-1", *, at: str | None = "Todo", task: bool = False, **more: object) -> ItemRecord:
+def held(key: str = "A-1", *, at: str | None = "Todo", task: bool = False, **more: Any) -> ItemRecord:
     """A held item whose card stood at `at`; with or without an open task behind the hold."""
     return row(key, held="5 attempts failed", held_state=at, task=_task(key) if task else None, **more)
 
 
-def board(*items: Item, gone: Iterable[str] = (), **more: object) -> Board:
+def board(*items: Item, gone: Iterable[str] = (), **more: Any) -> Board:
     """A board whose reading began now, after everything that our records say."""
-    return Board({card.id: card for card in items}, NOW, frozenset(gone), **more)  # type: ignore[arg-type]
+    return Board({card.id: card for card in items}, NOW, frozenset(gone), **more)
 
 
-def records(*rows: ItemRecord, free_slots: int = 100, **more: object) -> Records:
+def records(*rows: ItemRecord, free_slots: int = 100, **more: Any) -> Records:
     """Our side, with plenty of workers."""
-    return Records({record.id: record for record in rows}, free_slots, **more)  # type: ignore[arg-type]
+    return Records({record.id: record for record in rows}, free_slots, **more)
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def checked(record: ItemRecord) -> ItemRecord:
     return record
 
 
-def _turn(key: str, status: TurnStatus, state: str, **more: object) -> TurnRecord:
-    return TurnRecord(uuid5(_NAMES, f"turn {key}"), 3, status, state, **more)  # type: ignore[arg-type]
+def _turn(key: str, status: TurnStatus, state: str, **more: Any) -> TurnRecord:
+    return TurnRecord(uuid5(_NAMES, f"turn {key}"), FENCE, status, state, **more)
 
 
 def _task(key: str, due: datetime | None = None) -> TaskRecord:
@@ -121,14 +123,16 @@ def _task(key: str, due: datetime | None = None) -> TaskRecord:
 KEYS = tuple(f"A-{number}" for number in range(1, 7))
 STATES = ("Todo", " todo", "In Progress", "Rework", "In Review", "Done", "CLOSED", "Backlog")
 
-_TRAITS: tuple[dict[str, object], ...] = (
+_TRAITS: tuple[dict[str, Any], ...] = (
     {},
     {"priority": 1, "created_at": NOW},
     {"priority": 7, "created_at": PAST},
     {"labels": ()},
     {"dispatchable": False},
     {"blockers_readable": False},
-    *({"blocked_by": (Blocker("B-1", "B-1", state),)} for state in ("Done", "Todo", None)),
+    {"blocked_by": (Blocker("B-1", "B-1", "Done"),)},
+    {"blocked_by": (Blocker("B-1", "B-1", "Todo"),)},
+    {"blocked_by": (Blocker("B-1", "B-1", None),)},
 )
 _CARDS = tuple({"state": state, "labels": ("fleet",), **trait} for state in STATES for trait in _TRAITS)
 
@@ -144,13 +148,13 @@ _BUSY: tuple[partial[ItemRecord], ...] = (
         for firmly in (False, True)
     ),
 )
-_SEEN: tuple[dict[str, object], ...] = tuple(
+_SEEN: tuple[dict[str, Any], ...] = tuple(
     {"unsent_move": unsent, "moved_at": moved_at, "absences": absences}
     for moved_at in (None, PAST, FUTURE)
     for unsent in (False, True)
     for absences in (0, 1)
 )
-_FLAGS: tuple[dict[str, object], ...] = (
+_FLAGS: tuple[dict[str, Any], ...] = (
     {},
     {"trusted": False},
     {"contract_broken": True},

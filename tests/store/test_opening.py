@@ -153,3 +153,17 @@ def test_a_row_held_by_a_frozen_client_counts_as_changed(scene):
         until(lambda: scene.blocked_by(frozen))
         assert waiting.result().reason is NotDispatched.CHANGED_SINCE
         assert isinstance(scene.store.items.open_turn(scene.opening(item("X-2"))), Opened)
+
+
+def test_an_item_that_another_workflow_serves_asks_for_no_listing(scene):
+    """A tick that never sees the row must not ask for listing after listing."""
+    scene.open()
+    other = scene.store.workflows.publish(
+        dataclasses.replace(scene.workflow, name="other", version=0), interval_ms=30_000
+    )
+    opening = dataclasses.replace(scene.opening(seen=0), workflow=other)
+    scene.tick()
+    scene.tick()
+    assert scene.refused(opening).reason is NotDispatched.RUNNING
+    scene.store.set_offset(1)
+    assert scene.store.reconciler.begin(None) is None

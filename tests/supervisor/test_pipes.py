@@ -71,11 +71,14 @@ def test_a_worker_that_does_not_read_stops_the_flood(here):
     hear, here.client._hear = here.client._hear, lambda report: reading.wait() and hear(report)
     ref = here.adopt()
     script = 'yes \'{"filler":"0123456789012345678901234567890123456789"}\' | head -n 300000; touch finished'
-    spawned = futures.ThreadPoolExecutor(1).submit(here.client.spawn, here.order(ref, script))
-    until(here.transcript.exists)
-    until(lambda: _stands_still(here))
-    assert not (here.workspace / "finished").exists()
-    reading.set()
+    order = here.order(ref, script, transcript_bytes=100_000_000)
+    spawned = futures.ThreadPoolExecutor(1).submit(here.client.spawn, order)
+    try:
+        until(here.transcript.exists)
+        until(lambda: _stands_still(here))
+        assert not (here.workspace / "finished").exists()
+    finally:
+        reading.set()
     assert sum(1 for _ in spawned.result().lines()) == 300_000
 
 

@@ -1,7 +1,8 @@
 """A card's file on a Backlog.md board, as any other program reads and writes it: line by line, not through our adapter.
 
-A witness must not share the code of what it testifies about. Only the four lines of the front matter that the demo needs
-are understood; every other byte stays as it is. Writes are made under the real program's lock, in place, as it makes them.
+A witness must not share the code of what it testifies about. Only the four lines of the front matter that the demo
+needs are understood; every other byte stays as it is. Writes are made under the real program's lock, in place, as it
+makes them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-# Where our tracker adapter hides the key of a comment. Stated here again on purpose: it is what a person would search for.
+# Where our tracker adapter hides the key of a comment. Stated here again on purpose: a person would search for it.
 COMMENT_MARK = "<!-- stationkeeper"
 
 # The adapter holds a lock for milliseconds; the real program gives up on one that is older than ten seconds.

@@ -30,7 +30,7 @@ REVIEW, ASIDE = "In Review", "On Hold"
 
 
 def copy(given: Path, folder: Path, count: int) -> Board:
-    """Copy the board at `given` (a project's root or the board's folder) to `folder` and choose `count` of its cards."""
+    """Copy the board at `given` (a project's root or a board's folder) to `folder` and choose `count` of its cards."""
     try:
         _copy_files(given, folder)
         survey = backlog.survey(folder)
@@ -45,7 +45,7 @@ def copy(given: Path, folder: Path, count: int) -> Board:
 
 
 def _copy_files(given: Path, folder: Path) -> None:
-    """Only the board's folder; a config that stands in the project's root is put into the copy. Writable, whatever it was."""
+    """Only the board's folder, made writable; a config that stands in the project's root is put into the copy."""
     found = place.find(given)
     shutil.copytree(found.folder, folder, ignore_dangling_symlinks=True, copy_function=shutil.copyfile)
     for path in (folder, *folder.rglob("*")):

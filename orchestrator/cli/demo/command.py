@@ -43,7 +43,9 @@ def command(
     folder = _run_folder(launched.state_dir / "demo")
     stage = scene.set_up(folder, _board(folder, board, cards))
     _announce(console, stage, sabotage)
-    verdicts = _run(console, stage, replace(launched, state_dir=folder / ".stationkeeper"), sabotage)
+    own = replace(launched, state_dir=folder / ".stationkeeper", database_url=None, redis_url=None)
+    with show.Screen(console, stage.board) as screen:
+        verdicts = _run(stage, own, screen=screen, sabotage=sabotage)
     show.verdict(console, verdicts, folder)
     if not all(verdict.kept for verdict in verdicts):
         raise typer.Exit(Exit.BROKEN)
@@ -80,12 +82,13 @@ def _announce(console: Console, stage: Scene, sabotage: Sabotage | None) -> None
         console.print(line, highlight=False, soft_wrap=True, markup=False)
 
 
-def _run(console: Console, stage: Scene, launched: settings.Launch, sabotage: Sabotage | None) -> Sequence[Verdict]:
-    """Launch, direct, stop, look at what is left, judge."""
+def _run(
+    stage: Scene, launched: settings.Launch, *, screen: show.Screen, sabotage: Sabotage | None
+) -> Sequence[Verdict]:
+    """Launch, direct, stop, look at what is left, judge. The servers are the run's own: FLUSHALL is for no other."""
     values = {"sabotage": sabotage.value} if sabotage else {}
     order = launch.Order(folder=stage.folder, workflows=(stage.workflow,), flower=False, values=values)
-    own = replace(launched, database_url=None, redis_url=None)  # FLUSHALL is never for a person's own Redis
-    with launch.system(order, own) as system, show.Screen(console, stage.board) as screen:
+    with launch.system(order, launched) as system:
         outcome = director.direct(stage, Backstage(system), screen.show)
     _await_none_left(stage.folder)
     return promises.judge(evidence.gather(stage, outcome))

@@ -1,7 +1,7 @@
 """What happens during the run, and when: the hand, the lost worker, the emptied Redis, the doubled messages.
 
-Each moment waits for something that can be seen from outside, never for a time; together they have a limit. A moment that
-never came is evidence too: a demo whose trouble did not happen has shown nothing.
+Each moment waits for something that can be seen from outside, never for a time; together they have a limit. A moment
+that never came is evidence too: a demo whose trouble did not happen has shown nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LIMIT_SECONDS = 75.0
 # Between two looks: what a person would call at once.
 LOOK_EVERY_SECONDS = 0.1
 
-# So long nothing may happen after the last card is finished: two ticks, in which a doubled message could start work again.
+# So long nothing may happen after the last card is finished: two ticks, in which a doubled message could start work.
 QUIET_SECONDS = 2.5
 
 # A run is in mid-turn after this many of its steps.

@@ -17,7 +17,7 @@ class Moved:
 
 
 def move(board: Board, item: str, status: str) -> Moved:
-    """Move a card by writing its file, as the board's own program does. Raises LookupError when the card is not there."""
+    """Move a card by writing its file, as the board's own program does. Raises LookupError when it is not there."""
     card = next((card for card in boardfile.tasks(board.path) if card.id == item), None)
     if card is None:
         raise LookupError(f"{board.path}: no card {item}")

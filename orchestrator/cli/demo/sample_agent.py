@@ -1,8 +1,8 @@
 """A sample agent: makes one failing test pass from what the card says, in small steps, and tells a witness log.
 
-It is a program of its own and knows nothing of the orchestrator: prompt on standard input, JSON lines on standard output,
-the folder it stands in is its workspace. Killed at any moment and started again in the same folder, it goes on: a step that
-is done already is not done twice.
+It is a program of its own and knows nothing of the orchestrator: prompt on standard input, JSON lines on standard
+output, the folder it stands in is its workspace. Killed at any moment and started again in the same folder, it goes on:
+what is committed already is not committed twice.
 """
 
 import argparse

@@ -61,9 +61,9 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The board of a run: where, its columns, the chosen cards in the order in which they start, and what was said of it.
+    """The board of a run: where, its columns, the chosen cards in the order in which they start.
 
-    `label` is what the chosen cards bear where others stand beside them.
+    `label` is what the chosen cards bear where others stand beside them, `notes` what a person should know of it.
     """
 
     path: Path

@@ -14,7 +14,8 @@ class TickGrant:
     """The right to run one tick of a workflow, until `running_until` on the reconciler row passes unextended.
 
     `listing` says whether the whole board is to be read. `began_at` is the database's clock. `trusted` is False after a
-    blind spell (Postgres restarted, or no tick for a lease): nothing is taken over in this tick.
+    blind spell (Postgres restarted, or no tick for a lease): nothing is taken over in this tick. `binding` is False for
+    a grant that was only peeked at: it gives no right to act.
     """
 
     workflow: str
@@ -22,6 +23,7 @@ class TickGrant:
     listing: bool
     began_at: datetime
     trusted: bool = True
+    binding: bool = True
 
 
 class ReconcilerStore(Protocol):

@@ -55,7 +55,7 @@ def at_work(item: str, *, steps: int = 3, pid: int = ALIVE, ended: bool = False)
     return Run(item, pid=pid, turn="t", fence=1, first=0, last=1, steps=steps, ended=ended)
 
 
-def test_the_hand_comes_in_mid_turn_only(stage: Scene):
+def test_the_hand_comes_in_mid_turn_only():
     """Before an agent's second step, after its end or its death there is no middle of a turn."""
     assert director.in_mid_turn(look(at_work("LAMP-1")), ["LAMP-1"])
     assert not director.in_mid_turn(look(at_work("LAMP-1", steps=1)), ["LAMP-1"])

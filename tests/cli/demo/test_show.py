@@ -60,7 +60,7 @@ def test_a_terminal_gets_a_live_table(board: Board):
 
 
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "plain"])
-def test_the_verdict_names_every_culprit_and_the_folder(terminal: bool, tmp_path: Path):
+def test_the_verdict_names_every_culprit_and_the_folder(*, terminal: bool, tmp_path: Path):
     """Kept or broken for each promise, everything that speaks against one, and where to look."""
     out = console(terminal=terminal)
     show.verdict(out, VERDICTS, tmp_path)
