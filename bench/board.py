@@ -1,7 +1,7 @@
 """A board that two processes can read without a server: cards are dealt by a file, a round of so many with each line.
 
-`tracker.kind: bench.board` with `deal`, the file. Moves and comments stay in the process that makes them, which is enough
-here: only the relay writes, and a worker asks for nothing but whether its card is still active.
+`tracker.kind: bench.board` with `deal`, the file. Moves and comments stay in the process that makes them, which is
+enough here: only the relay writes, and a worker asks for nothing but whether its card is still active.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ def connect(options: Mapping[str, object]) -> Tracker:
     return DealtTracker(Path(str(options["deal"])))
 
 
-def card(number: int, *, of_round: int) -> str:
+def deal(file: Path, cards: int) -> int:
+    """Put a round of cards on the board; returns its number."""
+    rounds = file.read_text().split()
+    with file.open("a") as dealt:
+        dealt.write(f"{cards}\n")
+    return len(rounds)
+
+
+def card(number: int | str, *, of_round: int) -> str:
     """The id of a card."""
     return f"R{of_round}-{number}"
 

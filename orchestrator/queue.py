@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 from collections.abc import Callable
 from uuid import UUID
 
@@ -34,12 +36,17 @@ def trim(redis_url: str, name: str) -> None:
         client.ltrim(name, 0, _RINGS_KEPT - 1)
 
 
+# A drain posts until nothing is due, so the hints of a burst are one; what comes in right after it, beat's ring finds.
+_RELAY_GAP_SECONDS = 0.1
+
+
 class CeleryQueue:
     """Sends by name, so that it needs no import of the Celery tasks themselves."""
 
     def __init__(self, send: Send) -> None:
         """`send` is the Celery application's `send_task`."""
         self._send = send
+        self._relayed_at = -math.inf
 
     def ring(self, workflow: str | None = None, *, full: bool = False) -> None:
         """Bring a tick forward."""
@@ -51,7 +58,11 @@ class CeleryQueue:
         self._publish("tasks.turn", TURNS, {"turn_id": str(turn_id), "fence": fence}, label=label)
 
     def relay(self) -> None:
-        """Say that the outbox has something to post."""
+        """Say that the outbox has something to post, unless this process said so a moment ago."""
+        now = time.monotonic()
+        if now - self._relayed_at < _RELAY_GAP_SECONDS:
+            return
+        self._relayed_at = now
         self._publish("tasks.relay", RELAY, {}, label="outbox")
 
     def _publish(self, name: str, queue: str, kwargs: dict[str, object], *, label: str) -> None:

@@ -241,23 +241,26 @@ class World:
         """Post what is due."""
         return self._do(lambda: relay.drain(self.process.ports))
 
-    def settle_down(self) -> None:
-        """One round of everything: a tick, its turns, their write-backs."""
-        self.tick()
+    def settle_down(self) -> bool:
+        """One round of everything: a tick, its turns, their write-backs. Whether nothing went wrong in it."""
+        hired = self.hired
+        report = self.tick()
         self.deliver()
-        self.relay()
+        posted = self.relay()
+        return self.hired == hired and posted is not None and report is not None and report.fault is None
 
     def run_until_quiet(self) -> None:
-        """Let time pass until nothing changes any more. Raises NeverQuiet."""
+        """Let time pass until a round in which nothing went wrong changes nothing. Raises NeverQuiet."""
         before = None
         for _ in range(ROUNDS):
-            self.settle_down()
+            went_well = self.settle_down()
             now = self.fingerprint()
-            if now == before:
+            if went_well and now == before:
                 return
             before = now
             self.jump(LONG_SECONDS)
-        raise NeverQuiet(f"after {ROUNDS} rounds: {self.rows('select kind, detail from history order by id desc limit 9')}")
+        events = self.rows("select kind, detail from history order by id desc limit 9")
+        raise NeverQuiet(f"after {ROUNDS} rounds: {events}")
 
     def _do(self, act: Callable[[], Any]) -> Any:
         """As a Celery task does: a service that is away is logged, a death takes everything with it."""

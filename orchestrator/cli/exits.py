@@ -7,6 +7,7 @@ known here is a fault of ours and keeps its traceback.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from enum import IntEnum
 
@@ -63,8 +64,7 @@ def guarded(command: Callable[[], object], *, say: Callable[[str], None]) -> Exi
 
 def code_of(error: Exception) -> Exit | None:
     """The exit code that a known error of another room stands for, None for one that is not known."""
-    names = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__}
-    return next((code for name, code in _KNOWN.items() if name in names), None)
+    return next((code for name, code in _KNOWN.items() if _is_a(error, *name.rsplit(".", 1))), None)
 
 
 def sentence(error: Exception) -> str:
@@ -75,6 +75,12 @@ def sentence(error: Exception) -> str:
 def unknown_names() -> list[str]:
     """The entries of the table above that name nothing; a test keeps it empty."""
     return [name for name in _KNOWN if not _exists(*name.rsplit(".", 1))]
+
+
+def _is_a(error: Exception, module: str, name: str) -> bool:
+    """Whether the error is of that class. A class that nobody has imported yet cannot have been raised."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return isinstance(kind, type) and isinstance(error, kind)
 
 
 def _exists(module: str, name: str) -> bool:

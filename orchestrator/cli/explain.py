@@ -40,7 +40,7 @@ def sentences(told: Explanation) -> Iterator[str]:
         yield f"  {_held(hold, told)}"
     for write in told.writes:
         yield f"  {_unsent(write, told)}"
-    if told.wait is not None:
+    if told.wait is not None and told.turn is None:
         yield f"  {_waiting(told.wait, told)}"
     if told.task is not None and told.turn is None:
         yield f"  {_task(told.task)}"

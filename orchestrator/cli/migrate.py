@@ -9,7 +9,7 @@ from orchestrator import settings
 
 def command() -> None:
     """Bring the schema up to date; two at once wait for each other."""
-    from orchestrator.store import migrate
+    import orchestrator.store.migrate as schema
 
-    migrate.upgrade(settings.load().database_url)
+    schema.upgrade(settings.load().database_url)
     typer.echo("the schema is up to date")

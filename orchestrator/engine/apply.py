@@ -6,7 +6,7 @@ What an action could not do becomes a reason of its item, and its refusal asks f
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from orchestrator import telemetry
 from orchestrator.domain import contract, keys, select
@@ -34,6 +34,8 @@ from orchestrator.ports.tracker import TrackerError
 
 # Between two extensions of a tick's right: well below the ten seconds that each gives.
 _EXTEND_AFTER_SECONDS = 2.0
+# So many offers are remembered in one commit. A tick that dies in between offers them again, and admission takes one.
+_MARKED_AT_ONCE = 50
 # A queued turn holds its Redis lease for as long as an admitted one; the supervisor sets it again after that.
 _LEASE_SECONDS = 30.0
 
@@ -53,6 +55,7 @@ class _Run:
     waits: dict[str, Wait]
     extended_at: float
     publishing: bool = True
+    published: list[UUID] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
 
 
@@ -62,6 +65,8 @@ def carry_out(ports: Ports, grant: TickGrant, plan: Plan, *, row: WorkflowRow, w
     for action in plan.actions:
         run.extended_at = keep(ports, grant, run.extended_at)
         _carry_out(run, action)
+        _mark_enqueued(run, at_least=_MARKED_AT_ONCE)
+    _mark_enqueued(run, at_least=1)
     if run.refused:
         ports.store.reconciler.request(row.name, listing=False)
     return run.waits
@@ -177,8 +182,15 @@ def _publish(run: _Run, opened: Opened, label: str) -> Wait | None:
     except PublishFailed as error:
         run.publishing = False
         return Wait(NotDispatched.PUBLISH_FAILED, str(error))
-    run.ports.store.items.mark_enqueued(opened.turn_id)
+    run.published.append(opened.turn_id)
     return None
+
+
+def _mark_enqueued(run: _Run, *, at_least: int) -> None:
+    """Remember what was published, so that it is not offered again before its message is stale."""
+    if len(run.published) >= at_least:
+        run.ports.store.items.mark_enqueued(run.published)
+        run.published.clear()
 
 
 def _requeue(run: _Run, record: ItemRecord) -> None:

@@ -83,7 +83,7 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         case Post(state=state):
             if ports.clock.boot_seconds() - sent_at > claimed.local_seconds - _MARGIN_SECONDS:
                 return _Settled(Settlement.DEFERRED, "the claim ran out before the write began")
-            return _write(tracker, claimed, item=item, state=state)
+            return _write(ports, tracker, claimed, item=item, state=state)
 
 
 def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateContract:
@@ -95,24 +95,36 @@ def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateCo
 
 
 def _landed(claimed: Claimed, item: Item | None, contract: StateContract) -> _Settled | None:
-    """A move whose earlier claim ended without a word is looked up before it is sent again."""
+    """A move whose earlier claim ended without a word is looked up before it is sent again.
+
+    A card that bears neither our state nor what it bore before was touched since: maybe the move landed and a person
+    moved on. What stands there then stands.
+    """
     act = claimed.write.act
     if not claimed.uncertain or item is None or not isinstance(act, Move):
         return None
     state = writeback.target(act.role, contract)
     if state is not None and fold(item.state) == fold(state):
         return _Settled(Settlement.SENT, "found on the card", state=item.state)
+    if claimed.seen is not None and claimed.seen != _bears(item):
+        return _Settled(Settlement.SUPPRESSED, "the card changed after the move may have been made")
     return None
 
 
-def _write(tracker: Tracker, claimed: Claimed, *, item: Item | None, state: str | None) -> _Settled:
+def _bears(item: Item) -> str:
+    """By what a later look at a card tells whether anybody touched it: its revision, else its state."""
+    return item.revision or fold(item.state)
+
+
+def _write(ports: Ports, tracker: Tracker, claimed: Claimed, *, item: Item | None, state: str | None) -> _Settled:
     act = claimed.write.act
     try:
         if isinstance(act, Comment):
             tracker.comment(claimed.item_id, act.key, act.body)
             return _Settled(Settlement.SENT)
-        revision = item.revision if item is not None else None
-        answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=revision)
+        if item is None or not ports.store.outbox.begin_move(claimed, _bears(item)):
+            return _Settled(Settlement.DEFERRED, "another relay has the write")
+        answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=item.revision)
     except TrackerError as fault:
         return _failed(claimed, fault)
     if isinstance(answer, Moved):

@@ -1,10 +1,13 @@
 """What we did and mean to do, in Postgres. The only importer of SQLAlchemy; one file a table or a room.
 
 Isolation is READ COMMITTED, checked at connect, so a statement that waited for a row sees what happened meanwhile;
-only the tick's snapshot is REPEATABLE READ. Locks are taken in the order workflow, item, task, turn, outbox,
-reconciler. Statements of the hot path are single and in autocommit. Leases and deadlines are the database's clock:
-`stationkeeper_now()` in scans, `stationkeeper_clock()` in decisions, because a `now()` that waited for a lock is
-already in the past.
+only the tick's snapshot is REPEATABLE READ. Statements of the hot path are single and in autocommit.
+
+Locks are taken in the order workflow, item, task, turn, outbox, reconciler, and always FOR NO KEY UPDATE: an insert
+takes KEY SHARE on every row that it refers to, out of that order, and would deadlock with a plain FOR UPDATE.
+
+Leases and deadlines are the database's clock: `stationkeeper_now()` in scans, `stationkeeper_clock()` in decisions,
+because a `now()` that waited for a lock is already in the past.
 
     open         open_store(url) -> PostgresStore: the rooms, on two engines
     database     a session on a connection; errors of the driver as StoreUnavailable

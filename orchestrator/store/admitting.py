@@ -16,7 +16,7 @@ _ADMIT = """
     with locked as (
         select item.key, item.attempt from item join turn on turn.item_key = item.key
         where turn.id = :turn_id
-        for update of item
+        for no key update of item
     ), started as (
         update turn
         set status = 'running', admitted_at = stationkeeper_clock(),

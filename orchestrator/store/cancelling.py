@@ -21,11 +21,12 @@ _TAKE_ITEM = """
 """
 _OPEN_TURN = """
     select id, task_id, fence, status from turn
-    where item_key = :item_key and status in ('queued', 'running') for update
+    where item_key = :item_key and status in ('queued', 'running') for no key update
 """
 _FLAG = "update turn set cancel = :stop where id = :turn_id and cancel is null"
 _LIVE_TASK = """
-    select id from task where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for update
+    select id from task
+    where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for no key update
 """
 # A person has looked: caps count anew, and an open task wants its turn now.
 _COUNT_ANEW = """

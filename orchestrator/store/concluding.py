@@ -18,8 +18,8 @@ from orchestrator.domain.writeback import Move, Role, Write
 from orchestrator.store import holds, writes
 from orchestrator.store.database import Session
 
-LOCK_WORKFLOW = "select name from workflow where name = :workflow for update"
-LOCK_ITEM = "select version from item where key = :item_key for update"
+LOCK_WORKFLOW = "select name from workflow where name = :workflow for no key update"
+LOCK_ITEM = "select version from item where key = :item_key for no key update"
 
 # Something may wait for the slot that is free now: only a listing knows who is next.
 RING = """
@@ -84,7 +84,7 @@ class Parting:
 
 
 def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Parting) -> None:
-    """Write a turn's end, what it means for the task, and its last writes. The ring is last: a tick skips a locked one."""
+    """Write a turn's end, what it means for the task, its last writes; last the ring, since ticks skip a locked row."""
     _end_turn(session, ended, conclusion, summary=parting.summary)
     match conclusion:
         case End(status=status, stop=stop):

@@ -111,7 +111,10 @@ def connector(url: str, manner: Manner, user: Callable[[], str | None]) -> Calla
 
 
 def make_engine(url: str, manner: Manner, user: Callable[[], str | None] = lambda: None) -> sqlalchemy.Engine:
-    """An engine in autocommit, with few connections: our statements are short, so threads share them."""
+    """An engine in autocommit, with few connections: our statements are short, so threads share them.
+
+    One that died with its server fails one call, which drops the whole pool; asking each first would cost more.
+    """
     return sqlalchemy.create_engine(
         "postgresql+psycopg://",
         creator=connector(url, manner, user),
@@ -120,8 +123,6 @@ def make_engine(url: str, manner: Manner, user: Callable[[], str | None] = lambd
         pool_size=8,
         max_overflow=16,
         pool_timeout=manner.patience_seconds,
-        # A pooled connection may have died with the server since; only the hot path is too hot to ask first.
-        pool_pre_ping=manner is SLOW_MANNER,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -15,7 +15,9 @@ from orchestrator.ports.store import Opened, Opening, Refused, TickGrant
 from orchestrator.store import cancelling, holds, losing, opening, records, waits
 from orchestrator.store.database import Database
 
-_MARK_ENQUEUED = "update turn set enqueued_at = stationkeeper_clock() where id = :turn_id and status = 'queued'"
+_MARK_ENQUEUED = """
+    update turn set enqueued_at = stationkeeper_clock() where id = any(:turn_ids) and status = 'queued'
+"""
 _NOTE_ABSENCE = "update item set absences = :times where key = :key"
 _REFRESH = """
     with shown as (update item set state = :state where key = :key returning key)
@@ -43,9 +45,9 @@ class Items:
         """Open an item's next turn `queued` with the next fence, in one transaction, or say why not."""
         return opening.open_turn(self._database, wanted)
 
-    def mark_enqueued(self, turn_id: UUID) -> None:
-        """Remember that the turn's message was given to the broker just now."""
-        self._database.change(_MARK_ENQUEUED, turn_id=turn_id)
+    def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
+        """Remember that the turns' messages were given to the broker just now."""
+        self._database.change(_MARK_ENQUEUED, turn_ids=list(turn_ids))
 
     def cancel(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
         """End a queued turn with its task; set the cancel flag of a running one. False: not as the record shows it."""

@@ -21,14 +21,14 @@ _TAKE_ITEM = """
     select key from item
     where key = :item_key
         and version = :seen -- rule: version
-    for update
+    for no key update
 """
 _EXPIRED = """
     select turn.id, turn.task_id, turn.fence, turn.cancel, turn.death, turn.state,
         item.attempt, item.turns_in_row, item.sessions, stationkeeper_clock() as now
     from turn join item on item.key = turn.item_key
     where turn.item_key = :item_key and turn.status = 'running' and turn.lease_until < stationkeeper_clock()
-    for update of turn
+    for no key update of turn
 """
 _HOW = "update turn set death = coalesce(death, 'its lease ran out') where id = :turn_id"
 # The word of whoever watched it die. The lease ends now; every fenced write of the turn is refused from here on.

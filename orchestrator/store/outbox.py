@@ -27,7 +27,7 @@ _CLAIM = """
                 where first.item_key = outbox.item_key and first.status in ('pending', 'claimed', 'unknown'))
         order by outbox.id
         limit 1
-        for update of outbox skip locked
+        for no key update of outbox skip locked
     )
     update outbox
     set status = 'claimed', claim_token = :token, claim_until = stationkeeper_clock() + make_interval(secs => :seconds),
@@ -37,11 +37,17 @@ _CLAIM = """
         and current.workflow = workflow.name and current.version = workflow.version
         and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
-        outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain,
+        outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
         workflow.name, workflow.scope, workflow.problem,
         current.version, current.digest, current.body as current_body, current.path,
         pinned.version as pinned_version, pinned.digest as pinned_digest, pinned.body as pinned_body,
         pinned.path as pinned_path
+"""
+# The intent of a move, with the last look at the card: committed before anything is sent.
+_BEGIN_MOVE = """
+    update outbox set seen = :seen
+    where id = :id and status = 'claimed'
+        and claim_token = :token -- rule: claim
 """
 _SETTLE = """
     update outbox
@@ -53,6 +59,7 @@ _SETTLE = """
 _PUT_BACK = """
     update outbox
     set status = case when :unknown or uncertain then 'unknown' else 'pending' end, uncertain = uncertain or :unknown,
+        seen = case when :unknown or uncertain then seen end,
         detail = :detail, due_at = stationkeeper_clock() + make_interval(secs => :pause_seconds), claim_token = null
     where id = :id and status = 'claimed'
         and claim_token = :token -- rule: claim
@@ -80,6 +87,10 @@ class Outbox:
         token = uuid4()
         row = self._database.row(_CLAIM, token=token, seconds=seconds)
         return _claimed(row, token, seconds) if row is not None else None
+
+    def begin_move(self, claimed: Claimed, seen: str) -> bool:
+        """Remember, right before a move is sent, what the card bears; False when another relay has the row."""
+        return self._database.change(_BEGIN_MOVE, id=claimed.id, token=claimed.token, seen=seen) == 1
 
     def settle(
         self,
@@ -142,6 +153,7 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
         ),
         workflow=WorkflowRow(row.name, row.version, row.digest, row.current_body, row.path, row.scope, row.problem),
         local_seconds=seconds,
+        seen=row.seen,
     )
 
 

@@ -62,7 +62,7 @@ _BEGIN = f"""
         where (cast(:workflow as text) is null or ring.workflow = :workflow) and {_NOT_RUNNING} and {_DUE}
         order by ring.due_began_at nulls first, ring.workflow
         limit 1
-        for update of ring skip locked
+        for no key update of ring skip locked
     )
     update reconciler ring
     set run = :run, running_until = stationkeeper_clock() + make_interval(secs => :seconds),

@@ -23,7 +23,7 @@ _RENEW = """
         from turn join unnest(cast(:ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]))
             as asked (id, fence, token) on asked.id = turn.id
         order by turn.id
-        for update of turn skip locked
+        for no key update of turn skip locked
     ), renewed as (
         update turn
         set lease_until = least(stationkeeper_clock() + make_interval(secs => :lease_seconds),

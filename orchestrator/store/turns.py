@@ -17,7 +17,7 @@ from orchestrator.store.database import Database, Row, Session
 _LOCK_WORKFLOW = """
     select workflow.name from turn join workflow on workflow.name = turn.workflow
     where turn.id = :turn_id
-    for update of workflow
+    for no key update of workflow
 """
 _LOCK_OURS = """
     select turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.cancel,
@@ -26,7 +26,7 @@ _LOCK_OURS = """
     where turn.id = :turn_id
         and turn.fence = :fence and turn.token = :token -- rule: fence
         and turn.status = 'running' and turn.death is null -- rule: fence
-    for update of item for update of turn
+    for no key update of item for no key update of turn
 """
 # Our own conclusion, when its answer was lost: nobody else ends a running turn in another way than as lost.
 _CONCLUDED_BEFORE = """

@@ -30,7 +30,7 @@ _UNLIST = """
             and not exists (
                 select from task
                 where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled'))
-        for update skip locked)
+        for no key update skip locked)
 """
 
 

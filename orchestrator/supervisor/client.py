@@ -16,7 +16,7 @@ from uuid import UUID
 
 from orchestrator import telemetry
 from orchestrator.domain.turn import StopReason
-from orchestrator.ports.store import TurnRef
+from orchestrator.ports.store import StoreUnavailable, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, SpawnFailed
 from orchestrator.supervisor import wire
 from orchestrator.supervisor.clock import boot_seconds
@@ -31,6 +31,9 @@ READY_SECONDS = 30.0
 
 # A supervisor that cannot start is tried again at this pace, for as long as the worker lives.
 RELAUNCH_SECONDS = 1.0
+
+# What a supervisor may need to kill what is left and to tell a slow database; past it, the lease tells the same.
+FAREWELL_SECONDS = 40.0
 
 # Beats without an answer after which a supervisor counts as frozen: at one a second, within a lease of 30 s.
 UNANSWERED_BEATS = 25
@@ -175,7 +178,7 @@ class SupervisorClient:
             self._socket = ours
             try:
                 self._process = self._launch(theirs)
-            except OSError as error:
+            except (OSError, StoreUnavailable) as error:
                 telemetry.service_failed("supervisor", error=error)
                 return None
         if self._closed.is_set():  # meanwhile: `close` may have met the socket before this one
@@ -195,10 +198,13 @@ class SupervisorClient:
         return was_ready
 
     def _take_leave(self, process: "subprocess.Popen[bytes]") -> None:
-        """Wait for its end: one that we closed first kills and reports, one that closed first is dead or broken."""
-        if not self._closed.is_set():
-            telemetry.supervisor_lost(process.pid)
-            process.kill()
+        """Wait for its end: one that we closed kills and reports first, one that closed by itself is dead or broken."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if self._closed.is_set():
+                process.wait(FAREWELL_SECONDS)
+                return
+        telemetry.supervisor_lost(process.pid)
+        process.kill()
         process.wait()
 
     def _hear(self, report: wire.Report) -> None:

@@ -103,9 +103,12 @@ class Renewer:
 
     def _run(self) -> None:
         while not self._stopped.is_set():
-            self._renew(self._terms)
-            self._ask_about(self._doubtful)
-            self._report_the_dead()
+            try:
+                self._renew(self._terms)
+                self._ask_about(self._doubtful)
+                self._report_the_dead()
+            except Exception as error:  # noqa: BLE001 - a thread that ends would freeze every agent for good
+                telemetry.service_failed("renewal", error=error)
             self._due.wait(self._config.renewal_seconds)
             self._due.clear()
 

@@ -1,5 +1,7 @@
 """Which candidates start: each rule of the ladder by itself, their order, and the order of those that pass them all."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -198,7 +200,5 @@ def test_age_then_identifier_decide_between_equals():
 @given(st.permutations(range(6)))
 def test_the_order_is_total(places):
     """Whatever order the tracker lists in, even for cards that differ in nothing but their id."""
-    cards = [item(f"A-{place}") for place in places]
-    twins = [select.rank(card)[:2] for card in cards]
-    assert len(set(twins)) == 1
+    cards = [replace(item(f"A-{place}"), identifier="A") for place in places]
     assert order_of(*cards) == sorted(card.id for card in cards)

@@ -1,8 +1,6 @@
 """What may be written on a card, as a table: which write, against where the card stands at the last look."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from orchestrator.domain import writeback
 from orchestrator.domain.contract import StateContract
@@ -72,19 +70,13 @@ def test_what_could_not_be_read_is_not_written_over(write):
 
 
 @pytest.mark.proves("TW-02", "FS-17")
-@given(
-    kind=st.sampled_from(WriteKind),
-    role=st.sampled_from(Role),
-    only_from=st.lists(st.sampled_from(STATES)).map(tuple),
-    state=st.sampled_from(STATES),
-)
-def test_a_terminal_state_is_never_overwritten(kind, role, only_from, state):
+@pytest.mark.parametrize("state", ["Done", " CLOSED"])
+@pytest.mark.parametrize("role", Role)
+@pytest.mark.parametrize("kind", WriteKind)
+def test_a_terminal_state_is_never_overwritten(kind, role, state):
     """Whatever the write says of itself, and even where its `only_from` names the state: closed stays closed."""
-    verdict = writeback.permit(Write(kind, Move(role, only_from)), item(state=state), CONTRACT)
-    if isinstance(verdict, Post):
-        assert not CONTRACT.is_terminal(state)
-        assert not CONTRACT.is_terminal(verdict.state)
-        assert state.strip().casefold() in {allowed.strip().casefold() for allowed in only_from}
+    verdict = writeback.permit(Write(kind, Move(role, STATES)), item(state=state), CONTRACT)
+    assert isinstance(verdict, Suppress)
 
 
 @pytest.mark.proves("H9")
@@ -99,7 +91,8 @@ def test_a_move_goes_where_the_role_stands_now():
 def test_states_are_compared_folded_and_written_as_spelled():
     """`in review ` is where the card is already; what is written is the contract's own spelling."""
     assert writeback.permit(HANDING_OFF, item(state=" todo "), CONTRACT) == Post("In Review")
-    assert isinstance(writeback.permit(HANDING_OFF, item(state="IN REVIEW "), CONTRACT), Suppress)
+    anywhere = Write(WriteKind.TURN_ENDED, Move(Role.HANDOFF, STATES))
+    assert writeback.permit(anywhere, item(state="IN REVIEW "), CONTRACT) == Suppress("the card is there already")
 
 
 @pytest.mark.proves("TW-09")

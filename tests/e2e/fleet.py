@@ -1,7 +1,7 @@
-"""A fleet of real processes for a test: plain Celery workers and beats, a Backlog.md board, a git repository, shell agents.
+"""A fleet of real processes for a test: Celery workers and beats, a Backlog.md board, a git repository, shell agents.
 
-Agents write what they do to a log of their own (`witness`), which with the board's files and git is all that a test looks at. The
-clocks are short, so that a frozen worker outlives its lease within seconds.
+Agents write what they do to a log of their own (`witness`), which with the board's files and git is all that a test
+looks at. The clocks are short, so that a frozen worker outlives its lease within seconds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ CLOCKS = {
     "STATIONKEEPER_REQUEUE_SECONDS": "3",
 }
 
-# Starts, works in steps of a tenth of a second until the number of steps is reached, commits, ends. `$1` is the witness.
+# Starts, works in steps of a tenth of a second until the number of steps is reached, commits, ends. `$1` is the
+# witness.
 AGENT = r"""
 say() { printf '{"item":"%s","turn":"%s","fence":%s,"pid":%s,"event":"%s"}\n' "$STATIONKEEPER_ISSUE_IDENTIFIER" \
     "$STATIONKEEPER_TURN" "$STATIONKEEPER_FENCE" "$$" "$1" >> "$WITNESS"; }

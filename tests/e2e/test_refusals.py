@@ -39,8 +39,8 @@ def forget_the_schema(fleet: Fleet) -> None:
 @pytest.mark.parametrize("words", PROCESSES.values(), ids=PROCESSES)
 @pytest.mark.parametrize(
     ("spoil", "remedy"),
-    [(forget_the_schema, "orchestrator migrate"), (lambda fleet: set_revision(fleet, "9999"), "older than the database")],
-    ids=["behind", "ahead"],
+    [(forget_the_schema, "orchestrator migrate"), (lambda fleet: set_revision(fleet, "9999"), "older than the
+    database")], ids=["behind", "ahead"],
 )
 def test_a_foreign_schema_is_refused_in_one_line(
     make_fleet: MakeFleet, words: tuple[str, ...], spoil: Callable[[Fleet], None], remedy: str

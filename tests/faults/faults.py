@@ -97,6 +97,12 @@ def a_person_asks_for_rework(call: Call) -> Any:
     return call.do()
 
 
+def a_person_wants_it_done(call: Call) -> Any:
+    """A person puts the card in the first active column, wherever it stands."""
+    call.world.drag(CARD, "Todo")
+    return call.do()
+
+
 def a_person_deletes(call: Call) -> Any:
     """A person throws the card away."""
     call.world.delete(CARD)
@@ -111,6 +117,7 @@ HANDS: tuple[Fault, ...] = (
     a_person_drags_away,
     a_person_drags_away_and_back,
     a_person_asks_for_rework,
+    a_person_wants_it_done,
     a_person_deletes,
 )
 ALL: Mapping[str, Fault] = {fault.__name__: fault for fault in (*DEATHS, *OUTAGES, *RIVALS, *HANDS)}

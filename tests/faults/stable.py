@@ -56,6 +56,11 @@ _MOVES_SENT = """
     select item.item_id, count(*) from outbox join item on item.key = outbox.item_key
     where outbox.act = 'move' and outbox.tries > 0 group by item.item_id
 """
+# A turn that was stopped for what a person did to the card.
+_TAKEN = """
+    select item.item_id, turn.fence, turn.stop_reason from turn join item on item.key = turn.item_key
+    where turn.stop_reason in ('moved_away', 'terminal_seen', 'not_visible') order by turn.fence
+"""
 _HELD = "select item.item_id from hold join item on item.key = hold.item_key where hold.lifted_at is null"
 
 
@@ -86,6 +91,7 @@ class Card:
         yield from self._our_moves()
         yield from self._overlaps()
         yield from self._needless_runs()
+        yield from self._needless_stops()
         yield from self._comments()
 
     def _hands(self) -> list[tuple[int, Move]]:
@@ -116,7 +122,8 @@ class Card:
         for at, move in ours:
             if not self.contract.is_active(move.came_from or ""):
                 yield f"we moved it from {move.came_from} to {move.to}"
-            if fold(move.came_from or "") == fold("Rework") and not self._began_in(at, "Rework"):
+            is_handoff = self.contract.is_handoff(move.to or "")
+            if is_handoff and fold(move.came_from or "") == fold("Rework") and not self._began_in(at, "Rework"):
                 yield f"we moved it from {move.came_from}, where a person put it during the run, to {move.to}"
 
     def _began_in(self, moved_at: int, state: str) -> bool:
@@ -148,6 +155,13 @@ class Card:
                 yield f"turn {done.fence} finished it, and turn {begun.fence} began although nobody touched the card"
         if len(self.finished) > len(self._hands()):
             yield f"{len(self.finished)} turns finished it for {len(self._hands())} wishes"
+
+    def _needless_stops(self) -> Iterator[str]:
+        """A turn is stopped for a card that a person took away, and for no other: it should not have been opened."""
+        taken = {move.to for _, move in self._hands() if move.to is None or not self.contract.is_active(move.to)}
+        for item_id, fence, stop in self.world.rows(_TAKEN):
+            if item_id == self.item_id and not taken:
+                yield f"turn {fence} was stopped as {stop}, although nobody took the card away"
 
     def _comments(self) -> Iterator[str]:
         """One comment a key, and it says what was sent last."""

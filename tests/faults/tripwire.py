@@ -72,9 +72,13 @@ Fault = Callable[[Call], Any]
 
 @dataclass(slots=True)
 class Tripwire:
-    """Counts the calls of every process of one world; `faults` says what happens at which."""
+    """Counts the calls of every process of one world; `faults` says what happens at which.
+
+    `named` are faults at the next call of a name, whichever number it has.
+    """
 
     faults: Mapping[int, Fault] = field(default_factory=dict)
+    named: dict[str, Fault] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     dead: set[int] = field(default_factory=set)
     armed: bool = True
@@ -84,13 +88,17 @@ class Tripwire:
         """A door as process `pid` sees it."""
         return Door(self, pid, name, door)
 
+    def at(self, name: str, fault: Fault) -> None:
+        """Let something happen at the next call of that name."""
+        self.named[name] = fault
+
     def pass_through(self, pid: int, name: str, do: Callable[[], Any]) -> Any:
         """One call: counted, and maybe more."""
         if pid in self.dead:
             raise Killed(name)
         if not self.armed:
             return do()
-        fault = self.faults.get(len(self.calls))
+        fault = self.named.pop(name, None) or self.faults.get(len(self.calls))
         self.calls.append(name)
         if fault is None:
             return do()

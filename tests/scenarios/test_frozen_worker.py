@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.domain.turn import End, StopReason, TurnStatus
 from orchestrator.domain.task import TaskStatus
+from orchestrator.domain.turn import End, StopReason, TurnStatus
 from orchestrator.ports.store import StepRecord
 from tests.world import LEASE_SECONDS
 
@@ -23,8 +23,7 @@ def thawed(world):
         world.processes.remove(frozen)
         world.hire()
         world.jump(LEASE_SECONDS + 1)
-        world.tick()
-        world.deliver()
+        world.run_until_quiet()
 
     world.agents.during = freeze
     world.tick()

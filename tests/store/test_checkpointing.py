@@ -96,7 +96,7 @@ def test_a_newer_comment_takes_the_place_of_an_unsent_one(scene):
     ]
 
 
-@pytest.mark.proves("H11", "BG-04")
+@pytest.mark.proves("H11")
 def test_facts_are_recorded_after_the_fence_was_lost(scene):
     """Usage, session and transcript of a turn that was taken over are kept, and move no status."""
     first = scene.run(lease_seconds=1)

@@ -77,7 +77,7 @@ def test_a_hold_withdraws_the_unsent_in_progress_move_only(scene):
     assert (record.task.due_at, statuses(scene)) == (None, [("succeeded", "blocked", "running", "blocked")])
 
 
-@pytest.mark.proves("H16", "CL-09")
+@pytest.mark.proves("H16")
 def test_our_own_move_is_not_a_persons(scene):
     """A move of ours that lands after the hold moves the hold's state with it, so that nobody takes it for a person."""
     ref = scene.run().ref
@@ -119,7 +119,7 @@ def test_a_cancel_that_the_turn_had_not_seen_wins(scene):
     assert outbox(scene) == [("comment", "pending")]
 
 
-@pytest.mark.proves("H4", "H11")
+@pytest.mark.proves("H4", "CL-05")
 def test_a_conclusion_of_a_turn_taken_over_writes_nothing(scene):
     """A worker frozen past its lease finds every one of its decisions refused after the thaw."""
     zombie = scene.run().ref

@@ -11,7 +11,7 @@ def lose(scene, record=None, limits=None):
     return scene.store.items.lose(record or scene.record(), limits or TurnLimits(), workflow="demo")
 
 
-@pytest.mark.proves("RT-07", "FS-01")
+@pytest.mark.proves("CL-04", "CL-08")
 def test_a_turn_whose_lease_ran_out_is_tried_again(scene):
     """The task is due at once the first time, with the attempt that was spent."""
     scene.run(lease_seconds=5)
@@ -43,7 +43,7 @@ def test_ten_ticks_take_a_turn_over_once(scene):
     assert (sum(answers), scene.one("select open_turns from workflow")) == (1, 1)
 
 
-@pytest.mark.proves("RT-10", "CL-09")
+@pytest.mark.proves("RT-10", "DE-11")
 def test_the_last_attempt_that_is_lost_holds_the_item(scene):
     """A turn that kills each worker it meets is a dead letter, not a loop."""
     limits = TurnLimits(max_attempts=2)

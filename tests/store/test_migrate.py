@@ -78,3 +78,21 @@ def test_a_server_that_is_not_there_is_unavailable(database_url):
     nowhere = sqlalchemy.make_url(database_url).set(port=1).render_as_string(hide_password=False)
     with pytest.raises(StoreUnavailable, match="refused"):
         migrate.upgrade(nowhere)
+
+
+def test_a_user_that_may_make_no_roles_migrates_all_the_same(empty_url):
+    """As on most hosted servers: the answer says that the second role is missing, and both engines work."""
+    first = sqlalchemy.make_url(empty_url)
+    plainly = first.set(username="tenant", password="secret").render_as_string(hide_password=False)
+    with psycopg.connect(plain(empty_url), autocommit=True) as connection:
+        connection.execute("create role tenant login password 'secret'")
+        connection.execute("grant create, usage on schema public to tenant")
+    try:
+        assert not migrate.upgrade(plainly)
+        store = open_store(plainly)
+        timeouts = [engine.row("show statement_timeout").statement_timeout for engine in (store.hot, store.slow)]
+        store.close()
+    finally:
+        with psycopg.connect(plain(empty_url), autocommit=True) as connection:
+            connection.execute("drop owned by tenant cascade; drop role tenant")
+    assert timeouts == ["1800ms", "30s"]

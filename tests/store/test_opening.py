@@ -32,7 +32,7 @@ def test_a_dispatch_planned_on_an_old_version_is_refused(scene):
     assert isinstance(scene.store.items.open_turn(scene.opening(seen=scene.record().version)), Opened)
 
 
-@pytest.mark.proves("H1", "CL-06")
+@pytest.mark.proves("H1", "CL-02", "CL-03", "FS-01")
 def test_ten_ticks_that_dispatch_one_item_open_one_turn(scene):
     """Ten plans of one item, carried out at one moment, open one turn between them."""
     openings = [scene.opening(cap=10) for _ in range(10)]

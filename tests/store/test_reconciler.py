@@ -36,7 +36,7 @@ def test_the_first_tick_reads_the_board(scene):
     assert scene.tick().listing
 
 
-@pytest.mark.proves("H20", "RC-01")
+@pytest.mark.proves("H20")
 def test_a_request_during_a_tick_gives_exactly_one_more(scene):
     """Twenty hints while the board is being read are one tick after it."""
     grant = begin(scene)
@@ -77,7 +77,7 @@ def test_a_silent_tick_loses_its_right(scene):
     assert begin(scene) is None
 
 
-@pytest.mark.proves("RT-02", "H34")
+@pytest.mark.proves("RT-05", "H34")
 def test_a_retry_rings_when_it_is_due_and_reads_no_board(scene):
     """A due time is a column: the ring after it begins a tick that reads what is due by id."""
     admitted = scene.run()
@@ -107,7 +107,7 @@ def test_an_expired_lease_and_a_stale_message_are_due(scene):
     """Both are found by the tick, the lease when it ran out, the message when it is older than its time."""
     scene.run("X-1", lease_seconds=5)
     opened = scene.open("X-2")
-    scene.store.items.mark_enqueued(opened.turn_id)
+    scene.store.items.mark_enqueued([opened.turn_id])
     scene.tick()
     assert begin(scene) is None
     scene.store.set_offset(5.5)

@@ -16,10 +16,10 @@ SQL = """
 
 
 @pytest.fixture
-def lawless(database_url):
+def lawless(url):
     """A scene on a store that does not look at the fence."""
-    store = open_store(database_url, left_out=frozenset({"fence"}))
-    yield Scene(store, database_url)
+    store = open_store(url, left_out=frozenset({"fence"}))
+    yield Scene(store, url)
     store.close()
 
 
@@ -34,10 +34,10 @@ def test_a_rule_left_out_takes_its_line_and_no_other():
     assert ("fence" in text, "cancel is null" in text) == (False, True)
 
 
-def test_a_misspelt_rule_is_an_error(database_url):
+def test_a_misspelt_rule_is_an_error(url):
     """A demonstration of nothing would look like a proof."""
     with pytest.raises(rules.UnknownRule, match="no rule is called 'fense'"):
-        open_store(database_url, left_out=frozenset({"fense"}))
+        open_store(url, left_out=frozenset({"fense"}))
     with pytest.raises(rules.UnknownRule):
         rules.rule_of("and true -- rule: fense")
 

@@ -22,7 +22,7 @@ def stored(scene):
     return dict(scene.all("select item_id, reason from wait"))
 
 
-@pytest.mark.proves("CS-15")
+@pytest.mark.proves("CS-17")
 def test_an_unchanged_board_writes_nothing(scene):
     """The second tick finds every reason stored already."""
     waits = {"x-1": NO_SLOT, "x-2": BLOCKED}
@@ -68,7 +68,7 @@ def test_a_row_is_left_out_of_the_records_once_its_item_is_over_and_gone(scene):
     assert set(scene.records().items) == {"X-2", "X-3"}
 
 
-def test_a_hundred_thousand_reasons_are_one_statement(scene):
-    """A flooded column is stored in one go, and compared in memory the next time."""
-    waits = {f"x-{number}": NO_SLOT for number in range(100_000)}
-    assert [save(scene, waits), save(scene, waits)] == [100_000, 0]
+def test_the_reasons_of_a_flooded_column_are_stored_in_one_go(scene):
+    """Thousands are one statement, and are compared in memory the next time."""
+    waits = {f"x-{number}": NO_SLOT for number in range(20_000)}
+    assert [save(scene, waits), save(scene, waits)] == [20_000, 0]

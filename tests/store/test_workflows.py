@@ -12,7 +12,7 @@ def publish(scene, **changed):
     return scene.store.workflows.publish(dataclasses.replace(scene.workflow, **changed), interval_ms=1000)
 
 
-@pytest.mark.proves("H9", "SC-19")
+@pytest.mark.proves("H9")
 def test_a_file_becomes_the_next_version_once(scene):
     """Of two processes that both saw version 1, one wins; the other is told what is in force."""
     answers = together(*(lambda body=body: publish(scene, body=body) for body in ("two", "zwei")))

@@ -1,6 +1,7 @@
 """A station: a folder with a supervisor, the doors that a test answers at, and the programs that it runs for a turn."""
 
 import contextlib
+import copy
 import json
 import os
 import shlex
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -42,7 +43,7 @@ class Station:
 
     folder: Path
     config: Config
-    refs: dict[UUID, TurnRef] = field(default_factory=dict)
+    place: Path | None = None
 
     def __post_init__(self):
         self.workspace.mkdir(exist_ok=True)
@@ -54,12 +55,19 @@ class Station:
     @property
     def workspace(self) -> Path:
         """Where its programs run."""
-        return self.folder / "workspace"
+        return (self.place or self.folder) / "workspace"
 
     @property
     def transcript(self) -> Path:
         """What its programs said."""
-        return self.folder / "transcript"
+        return (self.place or self.folder) / "transcript"
+
+    def at(self, place: Path) -> "Station":
+        """The same station, with workspace and transcript in another place: for tests that share a supervisor."""
+        other = copy.copy(self)
+        other.place = place
+        other.workspace.mkdir(exist_ok=True)
+        return other
 
     def open(self) -> "Station":
         """Start the supervisor, and beat as a worker's main loop does."""
@@ -132,7 +140,6 @@ class Station:
     def adopt(self, *, fence: int = 1, step_seconds: float = 600) -> TurnRef:
         """A turn of this worker."""
         ref = TurnRef(uuid4(), fence, uuid4())
-        self.refs[ref.turn_id] = ref
         self.client.adopt(ref, lease_key="lease", sent_at=boot_seconds(), step_seconds=step_seconds)
         return ref
 

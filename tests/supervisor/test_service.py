@@ -67,6 +67,15 @@ def test_a_frozen_supervisor_is_replaced(here):
     assert marked(ref) == {}
 
 
+def test_a_supervisor_that_answers_is_kept(here):
+    """Beats are answered: many more than the limit replace nobody."""
+    here.client._unanswered_beats = 5
+    ref = here.adopt()
+    until(lambda: len(here.asked("renew")) > 12)
+    here.client.release(ref.turn_id)
+    assert len(here.supervisors) == 1
+
+
 @pytest.mark.proves("FS-16", "FS-64")
 def test_when_both_die_any_supervisor_of_the_host_sweeps(here, lines):
     """Worker and supervisor killed at once: another worker's supervisor finds the agents by their marker."""

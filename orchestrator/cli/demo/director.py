@@ -66,6 +66,8 @@ class Told:
 
     moved: list[Moved] = field(default_factory=list)
     doubled: set[tuple[str, int]] = field(default_factory=set)
+    killed_at: float | None = None
+    cut_short: set[int] = field(default_factory=set)
     waiting: list[Moment] = field(default_factory=list)
 
 
@@ -81,35 +83,42 @@ class Moment:
 def direct(scene: Scene, stagehands: Stagehands, show: Callable[[Look], None]) -> Outcome:
     """Run the story to its end or its limit, showing every look; bounded by `LIMIT_SECONDS`."""
     told = Told()
-    told.waiting = moments(scene, stagehands, told.moved)
+    told.waiting = moments(scene, stagehands, told)
     began, quiet_since = time.monotonic(), None
     while (seconds := time.monotonic() - began) < LIMIT_SECONDS:
         look = take_look(scene, seconds, [*stagehands.revive(), *_double(told, stagehands, scene)])
         happened = _next_moment(told, look)
+        ends_badly = _cut_short(told, look)
         show(Look(seconds, look.board, look.runs, [*look.said, *happened]))
+        if ends_badly:
+            break
         if told.waiting or not finished(scene, look, told.moved):
             quiet_since = None
         elif quiet_since is None:
             quiet_since = seconds
         elif seconds - quiet_since > QUIET_SECONDS:
-            return Outcome(told.moved, ())
+            return Outcome(told.moved, told.killed_at)
         time.sleep(LOOK_EVERY_SECONDS)
     late = () if told.waiting else ("all cards finished",)
-    return Outcome(told.moved, [*(moment.name for moment in told.waiting), *late])
+    return Outcome(told.moved, told.killed_at, [*(moment.name for moment in told.waiting), *late])
 
 
-def moments(scene: Scene, stagehands: Stagehands, moved: list[Moved]) -> list[Moment]:
+def moments(scene: Scene, stagehands: Stagehands, told: Told) -> list[Moment]:
     """The story: a person, then a person again, then Redis, then the worker."""
     closed, dragged, *others = [card.id for card in scene.board.cards]
     columns = scene.board.columns
 
     def by_hand(item: str, status: str) -> str:
-        moved.append(hand.move(scene.board, item, status))
+        told.moved.append(hand.move(scene.board, item, status))
         return f"a person moves {item} to {status!r} in mid-turn"
 
     def emptied() -> str:
         stagehands.empty_redis()
         return "Redis is emptied (FLUSHALL)"
+
+    def killed() -> str:
+        told.killed_at = time.time()
+        return stagehands.kill_worker()
 
     return [
         Moment(
@@ -123,7 +132,7 @@ def moments(scene: Scene, stagehands: Stagehands, moved: list[Moved]) -> list[Mo
         Moment(
             "Redis is emptied", lambda look: stopped(look, [closed, dragged]) and in_mid_turn(look, others), emptied
         ),
-        Moment("the worker is killed", lambda look: in_mid_turn(look, others), stagehands.kill_worker),
+        Moment("the worker is killed", lambda look: in_mid_turn(look, others), killed),
     ]
 
 
@@ -166,6 +175,15 @@ def _double(told: Told, stagehands: Stagehands, scene: Scene) -> list[str]:
         stagehands.deliver_again(run)
         told.doubled.add((run.turn, run.fence))
     return [f"{run.item}: the message of turn {run.turn[:8]} fence {run.fence} is delivered again" for run in fresh]
+
+
+def _cut_short(told: Told, look: Look) -> bool:
+    """Whether an agent is gone that nobody stopped. Seen twice: one that has just finished may have been read before."""
+    taken = {move.item for move in told.moved}
+    gone = (run for run in look.runs if run.item not in taken and not alive(run))
+    fallen = {run.pid for run in evidence.cut_short(gone, told.killed_at)}
+    seen_before, told.cut_short = told.cut_short, fallen
+    return not told.waiting and bool(fallen & seen_before)
 
 
 def _next_moment(told: Told, look: Look) -> list[str]:

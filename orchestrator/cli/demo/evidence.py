@@ -20,12 +20,17 @@ from orchestrator.domain import keys
 # A card's test is one import and one comparison.
 _TEST_SECONDS = 20.0
 
+# Around the kill of a worker: so long before it an agent may have spoken last, so long after it one may have begun that
+# the worker had just started. A new worker needs longer than that to take its first turn.
+_KILL_SLACK_SECONDS = 3.0
+
 
 @dataclass(frozen=True, slots=True)
 class Run:
     """One run of the agent on a card, by its own words. `first` and `last` are the numbers of its lines in the log.
 
     Every line is one appending write, so the numbers are the order in which things happened, whatever the clocks say.
+    `began_at` and `spoke_at` are the times that its first and last lines bear (seconds, the machine's clock).
     """
 
     item: str
@@ -34,8 +39,10 @@ class Run:
     fence: int
     first: int
     last: int
-    steps: int
-    ended: bool
+    began_at: float
+    spoke_at: float
+    steps: int = 0
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +63,10 @@ class CardSeen:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the person moved, and what never came in time: a moment of the story, or its end."""
+    """What the person moved, when the worker was killed, and what never came: a moment of the story, or its end."""
 
     moved: Sequence[Moved]
+    killed_at: float | None = None
     missed: Sequence[str] = ()
 
 
@@ -69,6 +77,7 @@ class Evidence:
     cards: Sequence[str]
     handoff: str
     moved: Sequence[Moved] = ()
+    killed_at: float | None = None
     board: Mapping[str, CardSeen] = field(default_factory=dict)
     runs: Sequence[Run] = ()
     branches: Mapping[str, Branch] = field(default_factory=dict)
@@ -92,6 +101,7 @@ def gather(stage: Scene, outcome: Outcome) -> Evidence:
         cards=[card.id for card in cards],
         handoff=stage.board.columns.handoff,
         moved=outcome.moved,
+        killed_at=outcome.killed_at,
         missed=outcome.missed,
         board=board(stage),
         runs=runs(stage.witness.read_text(encoding="utf-8").splitlines()),
@@ -114,14 +124,25 @@ def runs(lines: Iterable[str]) -> list[Run]:
         with contextlib.suppress(ValueError, KeyError):
             told = json.loads(line)
             key = (told["item"], told["pid"], told["turn"])
-            run = found.get(key) or Run(*key, told["fence"], first=number, last=number, steps=0, ended=False)
+            at = told["at"]
+            run = found.get(key) or Run(*key, told["fence"], first=number, last=number, began_at=at, spoke_at=at)
             found[key] = replace(
                 run,
                 last=number,
+                spoke_at=at,
                 steps=run.steps + (told["event"] == "step"),
                 ended=run.ended or told["event"] == "end",
             )
     return list(found.values())
+
+
+def cut_short(runs: Iterable[Run], killed_at: float | None) -> list[Run]:
+    """The runs without an end that the kill of the worker does not explain."""
+    return [run for run in runs if not run.ended and not (killed_at and _fell_with_the_worker(run, killed_at))]
+
+
+def _fell_with_the_worker(run: Run, killed_at: float) -> bool:
+    return run.began_at < killed_at + _KILL_SLACK_SECONDS and run.spoke_at > killed_at - _KILL_SLACK_SECONDS
 
 
 def branch(stage: Scene, card: Chosen) -> Branch | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from orchestrator.cli.demo.evidence import Evidence, Run
+from orchestrator.cli.demo.evidence import Evidence, Run, cut_short
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,10 @@ def _worked_twice(evidence: Evidence) -> Iterator[str]:
                 yield f"{item}: the fence did not grow from {_name(earlier)} to {_name(later)}"
             if earlier.ended:
                 yield f"{item}: {_name(earlier)} had finished, and {_name(later)} began again"
+
+    fleet = set(evidence.left_to_the_fleet())
+    for run in cut_short((run for run in evidence.runs if run.item in fleet), evidence.killed_at):
+        yield f"{run.item}: {_name(run)} ended unfinished, though its worker was not killed"
 
 
 def _lost(evidence: Evidence) -> Iterator[str]:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from orchestrator.cli.demo import director
 from orchestrator.cli.demo.director import Look
+from orchestrator.cli.demo.evidence import Run
 from orchestrator.cli.demo.promises import Verdict
 from orchestrator.cli.demo.scene import Board
 
@@ -58,7 +59,7 @@ class Screen:
     def _changes(self, look: Look) -> list[str]:
         """What is new about each card, as sentences."""
         now = {card.id: _status_of(look, card.id) for card in self._board.cards}
-        now |= {f"{run.item} {run.pid}": _run_says(run.ended) for run in look.runs}
+        now |= {f"{run.item} {run.pid}": _run_says(run) for run in look.runs}
         runs = {
             f"{run.item} {run.pid}": f"{run.item}: an agent (pid {run.pid}, fence {run.fence})" for run in look.runs
         }
@@ -106,7 +107,7 @@ def _table(board: Board, look: Look) -> Table:
 
 def _agents_of(look: Look, item: str) -> str:
     return "  ".join(
-        f"fence {run.fence}: {'finished' if run.ended else f'step {run.steps}' if director.alive(run) else 'killed'}"
+        f"fence {run.fence}: {'finished' if run.ended else f'step {run.steps}' if director.alive(run) else 'gone'}"
         for run in look.runs
         if run.item == item
     )
@@ -117,5 +118,7 @@ def _status_of(look: Look, item: str) -> str:
     return seen.status if seen else ""
 
 
-def _run_says(ended: bool) -> str:  # noqa: FBT001 - a fact about a run
-    return "has finished" if ended else "has started"
+def _run_says(run: Run) -> str:
+    if run.ended:
+        return "has finished"
+    return "is at work" if director.alive(run) else "is gone, unfinished"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -60,8 +60,8 @@ class ItemStore(Protocol):
         """Open an item's next turn `queued` with the next fence: cap, version, holds, task, turn in one transaction."""
         ...
 
-    def mark_enqueued(self, turn_id: UUID) -> None:
-        """Remember that the turn's message was given to the broker just now."""
+    def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
+        """Remember that the turns' messages were given to the broker just now."""
         ...
 
     def cancel(self, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:

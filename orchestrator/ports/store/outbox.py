@@ -25,6 +25,8 @@ class Settlement(Enum):
 class Claimed:
     """The head row of one item's outbox, claimed. `uncertain`: an earlier claim of it ended without a word.
 
+    `seen` is what the card bore right before an earlier send of this move, None when none was begun: who finds the
+    card otherwise cannot tell whether the move landed and a person moved on, and leaves it alone.
     `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
     the claim lasts from its sending, for the check right before the write.
     """
@@ -40,6 +42,7 @@ class Claimed:
     pinned: WorkflowRow
     workflow: WorkflowRow
     local_seconds: float
+    seen: str | None = None
 
 
 class OutboxStore(Protocol):
@@ -47,6 +50,10 @@ class OutboxStore(Protocol):
 
     def claim(self, *, seconds: float) -> Claimed | None:
         """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
+        ...
+
+    def begin_move(self, claimed: Claimed, seen: str) -> bool:
+        """Remember, right before a move is sent, what the card bears; False when another relay has the row."""
         ...
 
     def settle(self, claimed: Claimed, settlement: Settlement, *, detail: str = "", state: str | None = None,

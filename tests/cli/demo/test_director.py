@@ -52,7 +52,7 @@ def look(*runs: Run, board: dict[str, CardSeen] | None = None) -> Look:
 
 def at_work(item: str, *, steps: int = 3, pid: int = ALIVE, ended: bool = False) -> Run:
     """A run of the agent."""
-    return Run(item, pid=pid, turn="t", fence=1, first=0, last=1, steps=steps, ended=ended)
+    return Run(item, pid, "t", fence=1, first=0, last=1, began_at=0, spoke_at=1, steps=steps, ended=ended)
 
 
 def test_the_hand_comes_in_mid_turn_only():
@@ -66,13 +66,13 @@ def test_the_hand_comes_in_mid_turn_only():
 
 def test_the_moments_come_in_order_and_move_real_files(stage: Scene):
     """The person's two moves are in the board's files; Redis and the worker follow when both agents are gone."""
-    hands, moved = Hands(), []
-    closes, drags, empties, kills = director.moments(stage, hands, moved)
+    hands, told = Hands(), director.Told()
+    closes, drags, empties, kills = director.moments(stage, hands, told)
     for moment in (closes, drags, empties, kills):
         moment.act()
     columns = {card.id: card.status for card in boardfile.tasks(stage.board.path)}
     assert (columns["LAMP-1"], columns["LAMP-2"], columns["LAMP-3"]) == ("Done", "On Hold", "To Do")
-    assert [(move.item, move.status) for move in moved] == [("LAMP-1", "Done"), ("LAMP-2", "On Hold")]
+    assert [(move.item, move.status) for move in told.moved] == [("LAMP-1", "Done"), ("LAMP-2", "On Hold")]
     assert hands.asked == ["flushall", "kill"]
     assert not empties.due(look(at_work("LAMP-1"), at_work("LAMP-3")))
     assert empties.due(look(at_work("LAMP-1", pid=DEAD), at_work("LAMP-3")))

@@ -11,9 +11,11 @@ from orchestrator.cli.demo.hand import Moved
 
 
 def run(item: str, fence: int, *, lines: tuple[int, int], ended: bool) -> Run:
-    """A run whose first and last lines in the log are `lines`."""
+    """A run whose first and last lines in the log are `lines`; a line a second."""
     first, last = lines
-    return Run(item, pid=1000 + fence, turn=f"turn-{fence}", fence=fence, first=first, last=last, steps=4, ended=ended)
+    return Run(
+        item, 1000 + fence, f"turn-{fence}", fence, first, last, began_at=first, spoke_at=last, steps=4, ended=ended
+    )
 
 
 @pytest.fixture
@@ -23,6 +25,7 @@ def sound() -> Evidence:
         cards=["A", "B", "C"],
         handoff="In Review",
         moved=[Moved("A", "Done")],
+        killed_at=6.5,
         board={"A": CardSeen("Done", 1), "B": CardSeen("In Review", 1), "C": CardSeen("In Review", 1)},
         runs=[
             run("A", 1, lines=(0, 4), ended=False),
@@ -53,6 +56,7 @@ TWICE, LOST, DOUBLED, MOVES = (
 )
 FINISHED, PROCESSES, TROUBLE = "a branch and a comment per card", "no process is left", "the trouble came as announced"
 
+LATE = run("C", 3, lines=(30, 31), ended=False)
 LIES: list[tuple[str, str, Callable[[Evidence], Evidence]]] = [
     ("two runs overlap", TWICE, lambda e: replace(e, runs=[*e.runs, run("B", 2, lines=(3, 12), ended=False)])),
     (
@@ -65,6 +69,8 @@ LIES: list[tuple[str, str, Callable[[Evidence], Evidence]]] = [
         TWICE,
         lambda e: replace(e, runs=[*e.runs, run("A", 1, lines=(30, 31), ended=False)]),
     ),
+    ("an agent stops by itself", TWICE, lambda e: replace(e, runs=[*e.runs[:3], LATE])),
+    ("an agent stops before the kill", TWICE, lambda e: replace(e, killed_at=20)),
     ("a card stays behind", LOST, lambda e: replace(e, board={**e.board, "B": CardSeen("In Progress", 1)})),
     ("a card's file is gone", LOST, lambda e: replace(e, board={"A": e.board["A"], "B": e.board["B"]})),
     ("no run finished", LOST, lambda e: replace(e, runs=e.runs[:-1])),

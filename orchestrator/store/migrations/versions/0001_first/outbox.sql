@@ -15,6 +15,7 @@ create table outbox (
     body             text,
     status           text not null default 'pending',
     uncertain        boolean not null default false,  -- an earlier claim ended without a word
+    seen             text,               -- what the card bore right before a move was sent: its revision, or its state
     claim_token      uuid,
     claim_until      timestamptz,
     tries            integer not null default 0,

@@ -1,0 +1,52 @@
+"""Why a card is where it is: one sentence for each thing that stands in its way, the strongest first."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.cli import explain
+from orchestrator.store.views import Explanation
+from tests.cli import views
+
+
+def said(told: Explanation) -> str:
+    """All sentences as one text."""
+    return "\n".join(explain.sentences(told))
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (replace(views.EMPTY, turn=views.RUNNING), "turn 2 (fence 2) is running on ship, begun 90 s ago"),
+        (replace(views.EMPTY, turn=replace(views.RUNNING, cancel="terminal_seen")), "being stopped: terminal_seen"),
+        (replace(views.EMPTY, turn=views.QUEUED), "was queued 100 s ago, and no worker has it yet"),
+        (replace(views.EMPTY, holds=(views.HOLD,)), "a hold stands on it (blocked, placed 60 s ago): needs a key"),
+        (replace(views.EMPTY, writes=(views.WRITE,)), "is pending, tried 2 times: no answer"),
+        (replace(views.EMPTY, wait=views.WAIT), "left it out: blocked_by (BACK-6), since 10 min ago"),
+        (replace(views.EMPTY, task=views.TASK), "its task is running, the next turn due at"),
+        (replace(views.EMPTY, turns=(views.LOST,)), "turn 1 ended lost (lost_worker, known by lease) 3 min ago"),
+    ],
+)
+def test_each_obstacle_has_its_sentence(told: Explanation, expected: str):
+    """What stands in the way is named with its reason and its age."""
+    assert expected in said(told)
+
+
+def test_the_strongest_reason_comes_first():
+    """A hold before the tick's reason, and the past last."""
+    told = replace(views.EMPTY, holds=(views.HOLD,), wait=views.WAIT, turns=(views.LOST,))
+    lines = said(told).splitlines()
+    assert lines[0] == "BACK-7: last seen in 'In Progress', workflow demo"
+    assert ["a hold" in lines[1], "left it out" in lines[2], "ended lost" in lines[3]] == [True, True, True]
+
+
+def test_an_open_turn_needs_no_other_reason():
+    """That it is running is why the tick left it out; saying so twice would read like two obstacles."""
+    told = replace(views.EMPTY, turn=views.RUNNING, wait=replace(views.WAIT, reason="running", detail="running"))
+    assert "left it out" not in said(told)
+
+
+def test_an_item_that_never_had_a_turn_says_so():
+    """A candidate that was only ever left out has a reason, and no row of its own."""
+    told = replace(views.EMPTY, item=None, wait=views.WAIT)
+    assert said(told).splitlines()[0] == "BACK-7: no turn of it was ever opened"
