@@ -197,7 +197,7 @@ def unsettled(scene) -> int:
 
 @pytest.mark.proves("H10")
 def test_the_intent_of_a_move_is_kept_while_its_outcome_is_unknown(scene):
-    """What the card bore before the send tells the next relay whether the move landed; a lost claim writes no intent."""
+    """What the card bore before the send tells the next relay whether the move landed; a lost claim writes none."""
     scene.step(scene.run().ref, 1, started_move())
     first = claim(scene, seconds=10)
     assert scene.store.outbox.begin_move(first, "revision 7")
