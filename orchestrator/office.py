@@ -25,6 +25,8 @@ from orchestrator.supervisor import client
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
 CONTROL_SLOTS = RELAY_SLOTS = 2
+# A supervisor that leaves so many beats unanswered is frozen, however short the lease: one lost beat is a busy machine.
+FEWEST_BEATS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Context:
 def context() -> Context:
     """This process, opened. A process that is asked for it twice at once opens it once: Celery's signals come first."""
     found = settings.load()
-    supervisor = client.SupervisorClient(_launch_supervisor)
+    silence = int((found.lease_seconds - found.grace_seconds) / found.beat_seconds)
+    supervisor = client.SupervisorClient(_launch_supervisor, unanswered_beats=max(silence, FEWEST_BEATS))
     ports = wiring.open_ports(found, supervisor=supervisor)
     identity = Identity(clock.host_name(), clock.boot_id(), os.getpid(), uuid4())
     worker = Worker(identity, Slots(0), found.state_dir, found.lease_seconds)
@@ -103,9 +106,15 @@ def end() -> None:
     here.supervisor.close()
 
 
+@cache
+def _installation() -> str:
+    """Read once: a supervisor that is replaced while Postgres is silent must sweep all the same."""
+    return context().ports.store.installation
+
+
 def _launch_supervisor(theirs: socket.socket) -> subprocess.Popen[bytes]:
     """The supervisor's process, with its end of the pipe as descriptor."""
-    command = [sys.executable, "-m", "orchestrator.cli.supervise", str(theirs.fileno())]
+    command = [sys.executable, "-m", "orchestrator.cli.supervise", str(theirs.fileno()), _installation()]
     return subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
 

@@ -1,4 +1,4 @@
-"""Where worlds are played: one database a test module, emptied before each world, so that thousands of them are cheap."""
+"""Where worlds are played: one database a test module, emptied before each world, so that thousands are cheap."""
 
 from __future__ import annotations
 

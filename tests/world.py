@@ -1,8 +1,8 @@
-"""A world: a board with a person at it, agents that follow a script, a clock in the hand, and the real engine and store.
+"""A world: a board with a person at it, scripted agents, a clock in the hand, and the real engine and store.
 
-Only the doors to the outside are in memory; Postgres is real. Nothing runs by itself: a test ticks, delivers, relays and
-jumps, and then looks at the state of the world, never at the calls. A process of ours dies by an exception that nothing
-catches; the world buries it and hires another.
+Only the doors to the outside are in memory; Postgres is real. Nothing runs by itself: a test ticks, delivers, relays
+and jumps, and then looks at the state of the world, never at the calls. A process of ours dies by an exception that
+nothing catches; the world buries it and hires another.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _EMPTY = """
 # Every row version of what a tick could change; a ring and a worker's beat are not part of it.
 _TABLES = ("item", "task", "turn", "step", "outbox", "hold", "wait", "history", "workflow", "workflow_version")
 _VERSIONS = " union all ".join(
-    f"select '{table}', count(*), coalesce(md5(string_agg(ctid::text || xmin::text, ',' order by ctid)), '') from {table}"
+    f"select '{table}', count(*), md5(string_agg(ctid::text || xmin::text, ',' order by ctid)) from {table}"
     for table in _TABLES
 )
 
@@ -127,7 +127,7 @@ Wrap = Callable[[int, str, Any], Any]
 
 @dataclass(slots=True)
 class World:
-    """Everything that a scenario needs. `process` is who acts; `wrap` puts something round each door of the next hired."""
+    """Everything that a scenario needs. `process` is who acts; `wrap` goes round each door of whoever is hired next."""
 
     store: PostgresStore
     state_dir: Path
@@ -314,7 +314,9 @@ class World:
 
     def fingerprint(self) -> object:
         """Every row version and every card: two equal ones mean that nothing was written in between."""
-        cards = tuple((item_id, self.board.item(item_id).revision, self.board.said(item_id)) for item_id in self.board.ids())
+        cards = tuple(
+            (item_id, self.board.item(item_id).revision, self.board.said(item_id)) for item_id in self.board.ids()
+        )
         return self.rows(_VERSIONS), cards, len(self.agents.log)
 
     # --- private ---------------------------------------------------------------------------------------------------

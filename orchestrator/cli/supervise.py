@@ -1,4 +1,4 @@
-"""The supervisor's own process: `python -m orchestrator.cli.supervise FD`, started by its worker and by nobody else."""
+"""The supervisor's own process: `python -m orchestrator.cli.supervise FD INSTALLATION`, started by its worker only."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from orchestrator.supervisor.renewal import Doors
 from orchestrator.supervisor.trust import Config
 
 
-def main(descriptor: int) -> None:
-    """Supervise the worker at the other end of `descriptor` until it is gone."""
+def main(descriptor: int, installation: str) -> None:
+    """Supervise the worker at the other end of `descriptor` until it is gone; asks Postgres nothing at first."""
     telemetry.configure(telemetry.Style.JSON)
     found = settings.load()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
     store = open_store(found.database_url, left_out=left_out)
     config = Config(
-        installation=store.installation,
+        installation=installation,
         host=clock.host_name(),
         lease_seconds=found.lease_seconds,
         renewal_seconds=found.renewal_seconds,
@@ -32,4 +32,4 @@ def main(descriptor: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])

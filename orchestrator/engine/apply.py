@@ -25,6 +25,7 @@ from orchestrator.domain.reconcile import (
 )
 from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import NotDispatched, Wait
+from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
@@ -78,7 +79,7 @@ def _carry_out(run: _Run, action: Action) -> None:
         case Dispatch():
             _dispatch(run, action)
         case Cancel(record=record, stop=stop):
-            done = items.cancel(record, stop, workflow=run.row.name)
+            done = _still_unwanted(run, action) and items.cancel(record, stop, workflow=run.row.name)
             _note(run, record, action="cancel", done=done)
         case Expire(record=record):
             done = items.lose(record, run.workflow.turn_limits, workflow=run.row.name)
@@ -166,6 +167,20 @@ def _reread(run: _Run, action: Dispatch) -> Item | Wait:
     if fresh == action.item:
         return fresh
     return select.wants(fresh, run.workflow.contract, run.workflow.limits) or fresh
+
+
+def _still_unwanted(run: _Run, action: Cancel) -> bool:
+    """The card by id, right before its turn is stopped: it may be back already. What cannot be read stops nothing."""
+    try:
+        fresh = run.ports.tracker(run.workflow).get_items([action.record.id]).get(action.record.id)
+    except TrackerError:
+        return False
+    if fresh is None:
+        return action.stop is StopReason.NOT_VISIBLE
+    if action.stop is StopReason.TERMINAL_SEEN:
+        return run.workflow.contract.is_terminal(fresh.state)
+    active = run.workflow.contract.is_active(fresh.state)
+    return not active or select.not_routable(fresh, run.workflow.limits) is not None
 
 
 def _give_back(run: _Run, lease: str, opening: Opening, *, fence: int) -> None:

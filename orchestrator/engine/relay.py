@@ -23,6 +23,8 @@ CLAIM_SECONDS = 75.0
 _MARGIN_SECONDS = 35.0
 # Somebody else wrote the card at the same moment; they are done in milliseconds.
 _CONFLICT_PAUSE_SECONDS = 0.2
+# A renamed column is put right by a person; the next listing notices it.
+_BROKEN_PAUSE_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS = 1.0
 _LONGEST_PAUSE_SECONDS = 300.0
 # One task of the relay ends after so many rows, so that a flood of one kind never keeps a thread for good.
@@ -76,6 +78,8 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         return already
     verdict = writeback.permit(claimed.write, item, contract)
     match verdict:
+        case Suppress() if claimed.workflow.problem is not None and _is_renamed(claimed, item, contract):
+            return _Settled(Settlement.DEFERRED, claimed.workflow.problem, pause_seconds=_BROKEN_PAUSE_SECONDS)
         case Suppress(reason=reason):
             return _Settled(Settlement.SUPPRESSED, reason)
         case Defer(reason=reason):
@@ -84,6 +88,13 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
             if ports.clock.boot_seconds() - sent_at > claimed.local_seconds - _MARGIN_SECONDS:
                 return _Settled(Settlement.DEFERRED, "the claim ran out before the write began")
             return _write(ports, tracker, claimed, item=item, state=state)
+
+
+def _is_renamed(claimed: Claimed, item: Item | None, contract: StateContract) -> bool:
+    """Whether a move is kept back by a state that nobody knows: with one of ours missing, that is a rename."""
+    if item is None or not isinstance(claimed.write.act, Move):
+        return False
+    return all(fold(item.state) != fold(known) for _, known in contract.roles())
 
 
 def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateContract:

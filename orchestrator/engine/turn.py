@@ -124,7 +124,7 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
     item = _reread_or_none(stage)
     conclusion = turn.conclude(
         ending,
-        item,
+        _trusted(stage, item),
         stage.workflow.contract,
         counters=stage.admitted.counters,
         limits=stage.workflow.turn_limits,
@@ -137,10 +137,9 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
         conclusion=conclusion,
         ending=ending,
     )
-    state = item.state if item is not None else None
     ours = patience.persist(
         lambda: stage.ports.store.turns.conclude(
-            stage.admitted.ref, conclusion, summary=ending.summary or ending.reason, writes=writes, now_state=state
+            stage.admitted.ref, conclusion, summary=ending.summary or ending.reason, writes=writes
         )
     )
     if not ours:
@@ -156,6 +155,14 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
     if writes:
         _hint_relay(stage.ports)
     return conclusion
+
+
+def _trusted(stage: Stage, item: Item | None) -> Item | None:
+    """The card, unless the contract is broken: a renamed column is nobody's move, only a terminal state is a word."""
+    if item is None or stage.workflow.contract.is_terminal(item.state):
+        return item
+    row = patience.persist(lambda: stage.ports.store.workflows.current(stage.admitted.workflow.name))
+    return None if row is not None and row.problem is not None else item
 
 
 def _reread(stage: Stage) -> Item | None:

@@ -19,6 +19,10 @@ from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
 
+# A checkout of a large repository takes minutes; past this it hangs, and the lease is not renewed any more.
+PREPARE_SECONDS = 600.0
+
+
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What one turn works with."""
@@ -32,6 +36,7 @@ class Desk:
 
 def run(desk: Desk) -> Ending | None:
     """Prepare, run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
+    desk.ports.supervisor().begin_step(desk.admitted.ref.turn_id, PREPARE_SECONDS)
     try:
         workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier)
         prompt = _prompt(desk)

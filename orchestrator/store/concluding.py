@@ -72,11 +72,10 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Parting:
-    """What the turn leaves: its summary, its last writes, and where the card stood when it was read last."""
+    """What the turn leaves: its summary and its last writes."""
 
     summary: str = ""
     writes: tuple[Write, ...] = ()
-    now_state: str | None = None
 
     def without_moves(self) -> Parting:
         """The same, saying what it has to say and moving nothing."""
@@ -94,7 +93,7 @@ def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Pa
         case Recheck():
             _recheck(session, ended, conclusion)
         case Parked():
-            _park(session, ended, conclusion, now_state=parting.now_state)
+            _park(session, ended, conclusion)
     writes.put(session, parting.writes, turn_id=ended.turn_id)
     session.change(RING, workflow=ended.workflow)
 
@@ -158,12 +157,16 @@ def _recheck(session: Session, ended: Ended, recheck: Recheck) -> None:
     )
 
 
-def _park(session: Session, ended: Ended, parked: Parked, *, now_state: str | None) -> None:
-    """Hold the item. Its unsent in-progress move is taken back: sent later it would feed the brake."""
+def _park(session: Session, ended: Ended, parked: Parked) -> None:
+    """Hold the item. Its unsent in-progress move is taken back: sent later it would feed the brake.
+
+    The hold remembers the state of the item's row, which openings, ticks and our own settled moves keep, and not what
+    the worker read last: a move of ours that was settled since would be taken for a person's.
+    """
     if parked.task is not None:
         end_task(session, ended.task_id, parked.task, stop=parked.stop)
     else:
         session.change(_WAIT_TASK, task_id=ended.task_id, stop=parked.stop.value, due_at=None)
     writes.withdraw_moves(session, item_key=ended.item_key, detail=f"held: {parked.kind.value}", role=Role.IN_PROGRESS)
     hold = Hold(HoldScope.ITEM, parked.kind, Lift.PERSON, parked.reason)
-    holds.place_on_item(session, hold, item_key=ended.item_key, state_seen=now_state)
+    holds.place_on_item(session, hold, item_key=ended.item_key)

@@ -12,7 +12,7 @@ _PLACE_ON_WORKFLOW = """
 """
 _PLACE_ON_ITEM = """
     insert into hold (scope, workflow, item_key, kind, lift, reason, owner, until, state_seen)
-    select 'item', item.workflow, item.key, :kind, :lift, :reason, :owner, :until, coalesce(:state_seen, item.state)
+    select 'item', item.workflow, item.key, :kind, :lift, :reason, :owner, :until, item.state
     from item where item.key = :item_key
     on conflict do nothing
 """
@@ -25,8 +25,8 @@ _LIFT_OF_WORKFLOW = """
 """
 
 
-def place_on_item(session: Session, hold: Hold, *, item_key: int, state_seen: str | None) -> None:
-    """Hold an item, once for each kind. `state_seen`: where the card stands; None: where the board showed it last."""
+def place_on_item(session: Session, hold: Hold, *, item_key: int) -> None:
+    """Hold an item, once for each kind; the hold remembers the state of the item's row."""
     session.change(
         _PLACE_ON_ITEM,
         item_key=item_key,
@@ -35,7 +35,6 @@ def place_on_item(session: Session, hold: Hold, *, item_key: int, state_seen: st
         reason=hold.reason,
         owner=hold.owner,
         until=hold.until,
-        state_seen=state_seen,
     )
 
 

@@ -78,7 +78,7 @@ def orphans(database: Database, host: str, boot_id: str) -> dict[UUID, tuple[Tur
 def _conclude(session: Session, record: ItemRecord, turn: Row, *, limits: TurnLimits, workflow: str) -> None:
     session.change(_HOW, turn_id=turn.id)
     ended = concluding.Ended(turn.id, turn.task_id, record.key, workflow, turn.fence)
-    parting = Parting(turn.death or "its lease ran out", now_state=turn.state)
+    parting = Parting(turn.death or "its lease ran out")
     concluding.apply(session, ended, _meaning(turn, limits, turn.now), parting=parting)
 
 

@@ -135,7 +135,7 @@ def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None
 
 def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:
     hold = Hold(HoldScope.ITEM, HoldKind.PARKED_MOVE, Lift.PERSON, reason)
-    holds.place_on_item(session, hold, item_key=claimed.item_key, state_seen=None)
+    holds.place_on_item(session, hold, item_key=claimed.item_key)
 
 
 def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:

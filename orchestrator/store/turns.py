@@ -82,16 +82,14 @@ class Turns:
         """Record where everything that the agent says is kept: a fact."""
         self._database.change(_RECORD_TRANSCRIPT, turn_id=ref.turn_id, transcript=transcript)
 
-    def conclude(
-        self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write], now_state: str | None
-    ) -> bool:
+    def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn in one transaction; False: not ours any more, and nothing was written."""
         with self._database.transaction() as session:
             turn = _lock(session, ref)
             if turn is None:
                 return _concluded_before(session, ref)
             ended = concluding.Ended(turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.is_open)
-            parting = Parting(summary, tuple(writes), now_state)
+            parting = Parting(summary, tuple(writes))
             if turn.cancel is not None:
                 conclusion = concluding.cancelled(StopReason(turn.cancel), turn=TurnStatus.CANCELLED)
                 parting = parting.without_moves()

@@ -26,7 +26,7 @@ LEASE_SECONDS = 12
 
 
 class Launcher:
-    """The folder, and the launcher when it runs. The test's own environment does not tell the commands where to look."""
+    """The folder, and the launcher when it runs. The test's own environment tells the commands nothing."""
 
     def __init__(self, folder: Path, *, cards: int = 4, **variables: str) -> None:
         folder.mkdir()

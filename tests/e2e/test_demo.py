@@ -36,7 +36,7 @@ def kept(output: str) -> list[str]:
 
 @pytest.mark.proves("H2")
 def test_the_demo_keeps_every_promise(tmp_path: Path):
-    """A person's moves, a killed worker, an emptied Redis, doubled messages: all promises are kept, the folder stays."""
+    """A person acts, a worker is killed, Redis emptied, each message doubled: every promise is kept, the folder stays."""
     ran = demo(tmp_path)
     assert ran.returncode == Exit.FINE, ran.stdout
     assert len(kept(ran.stdout)) == 7

@@ -32,8 +32,8 @@ def make_launcher(tmp_path: Path) -> Iterator[MakeLauncher]:
     yield make
     for launcher in launchers:
         if launcher.process is not None:
-            launcher.process.kill()
-            launcher.process.wait()
+            launcher.process.terminate()
+            launcher.process.wait(30)
         until(lambda launcher=launcher: launcher.left() == [], timeout_seconds=3 * LEASE_SECONDS, what="the end of all")
 
 
@@ -58,7 +58,7 @@ def status_of(address: str, *, user: str = "", password: str = "") -> int:
 
 
 def test_every_command_in_the_folder_finds_the_system(make_launcher: MakeLauncher):
-    """The run file is ours alone, our commands and Celery's just work, a second launcher is refused, Ctrl-C ends all."""
+    """The run file is private, our commands and Celery's just work, a second launcher is refused, Ctrl-C ends all."""
     launcher = make_launcher()
     launcher.up()
     agents_at_work(launcher)

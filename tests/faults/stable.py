@@ -68,7 +68,7 @@ def violations(world: World) -> list[str]:
     """Every way in which the world at rest is wrong; empty: it is as the board asks."""
     found = [f"{what}: {which}" for what, which in world.rows(f"{_UNREST} union all {_DISORDER}")]
     held = {item_id for (item_id,) in world.rows(_HELD)}
-    finished = {turn_id: item_id for turn_id, item_id in world.rows(_FINISHED)}
+    finished = dict(world.rows(_FINISHED))
     for item_id in {move.item_id for move in world.board.history}:
         card = Card(world, item_id, finished, is_held=item_id in held)
         found += [f"{item_id}: {fault}" for fault in card.violations()]
@@ -139,7 +139,8 @@ class Card:
                 under_way.pop(run.turn_id, None)
                 continue
             if under_way:
-                yield f"two agents at once: turn {run.fence} began during {[other.fence for other in under_way.values()]}"
+                others = [other.fence for other in under_way.values()]
+                yield f"two agents at once: turn {run.fence} began during {others}"
             under_way[run.turn_id] = run
         fences = [run.fence for run in self.runs if run.event == "start"]
         if any(later <= earlier for earlier, later in pairwise(fences)):

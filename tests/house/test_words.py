@@ -41,16 +41,3 @@ def test_no_file_names_a_place_of_one_machine(place):
     before = r"(?<![\w.~$}-])" if place.startswith("/") else ""
     pattern = re.compile(before + re.escape(place))
     assert [name for name, text in source.texts().items() if pattern.search(text)] == []
-
-
-def test_every_proof_names_a_line_that_can_exist():
-    """`proves` takes contract lines (TW-03), interleavings (H12) and failure stories (FS-17), written alike."""
-    known = re.compile(r"[A-Z]{2}-\d{2}|H\d{1,2}")
-    named = [
-        (file.name, argument.value)
-        for file in source.python_files()
-        for call in ast.walk(file.tree)
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "pytest.mark.proves"
-        for argument in call.args
-    ]
-    assert [where for where in named if not known.fullmatch(where[1])] == []

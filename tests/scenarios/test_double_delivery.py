@@ -18,9 +18,7 @@ def test_of_eight_deliveries_of_one_message_one_runs(world):
     process.worker.turns.open(8)
     with ThreadPoolExecutor(8) as pool:
         took = list(
-            pool.map(
-                lambda _: turn.take_turn(process.ports, process.worker, turn_id=turn_id, fence=fence), range(8)
-            )
+            pool.map(lambda _: turn.take_turn(process.ports, process.worker, turn_id=turn_id, fence=fence), range(8))
         )
     assert sum(conclusion is not None for conclusion in took) == 1
     assert [run.event for run in world.agents.log] == ["start", "done"]

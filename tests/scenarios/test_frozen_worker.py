@@ -10,7 +10,7 @@ from tests.world import LEASE_SECONDS
 
 @pytest.fixture
 def thawed(world):
-    """A world whose first worker froze in the middle of a run and has just thawed; with the turn that it thinks is its."""
+    """A world whose first worker froze in the middle of a run and has just thawed; with the turn that it had then."""
     world.add("A-1")
     kept = []
 
@@ -54,7 +54,7 @@ def test_every_write_of_the_old_owner_is_refused(thawed):
     before = world.fingerprint()
     assert turns.admit(ref.turn_id, ref.fence, owner, lease_seconds=30) is None
     assert not turns.checkpoint(ref, StepRecord(9, "late"), lease_seconds=30)
-    assert not turns.conclude(ref, over, summary="late", writes=(), now_state="Todo")
+    assert not turns.conclude(ref, over, summary="late", writes=())
     assert not turns.renew([ref], lease_seconds=30)[ref.turn_id].ours
     assert turns.lose([ref], "late") == 0
     assert world.fingerprint() == before
@@ -72,7 +72,7 @@ def test_what_the_old_owner_knows_is_recorded_all_the_same(thawed):
 
 @pytest.mark.proves("SR-04", "H23")
 def test_a_lease_that_ran_out_unseen_is_simply_renewed(world):
-    """While nobody took the turn over, an outage longer than the lease costs nothing: the fence decides, not the clock."""
+    """While nobody took the turn over, an outage longer than the lease costs nothing: the fence decides."""
     world.add("A-1")
     world.agents.during = lambda _turn: world.jump(LEASE_SECONDS * 4)
     world.tick()

@@ -17,7 +17,6 @@ def test_a_card_is_worked_on_without_any_hint(world):
 @pytest.mark.proves("FS-52", "CS-15")
 def test_a_card_that_is_closed_in_its_backoff_stays_closed(world):
     """Between two turns nobody is told that the card was closed; the retry finds out."""
-
     world.add("A-1")
     world.script("A-1", Outcome.FAILED)
     world.tick()

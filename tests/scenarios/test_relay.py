@@ -28,6 +28,7 @@ def test_nothing_is_written_on_a_closed_card(waiting):
 @pytest.mark.proves("TW-03")
 def test_a_card_that_cannot_be_read_is_not_written(waiting, monkeypatch):
     """The write stays in the outbox, with a due time; once the card can be read it is made."""
+
     def unreadable(_tracker, _ids):
         raise TrackerError(TrackerFault.TRANSPORT, "no answer")
 

@@ -93,6 +93,7 @@ def test_a_failure_is_never_handed_off(world):
 @pytest.mark.proves("RT-10")
 def test_a_card_that_kills_each_worker_ends_as_a_dead_letter(world):
     """Lost workers count as attempts too: the fleet does not follow one card into the abyss."""
+
     def kill(_turn):
         raise Killed
 

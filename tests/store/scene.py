@@ -124,9 +124,9 @@ class Scene:
         """A checkpoint of the turn."""
         return self.store.turns.checkpoint(ref, StepRecord(ordinal, "step"), writes=writes, lease_seconds=LEASE_SECONDS)
 
-    def conclude(self, ref: TurnRef, conclusion: Conclusion, *writes: Write, now_state: str | None = "Todo") -> bool:
+    def conclude(self, ref: TurnRef, conclusion: Conclusion, *writes: Write) -> bool:
         """The turn's end."""
-        return self.store.turns.conclude(ref, conclusion, summary="said", writes=writes, now_state=now_state)
+        return self.store.turns.conclude(ref, conclusion, summary="said", writes=writes)
 
     def one(self, sql: str, *values: object) -> Any:
         """The one value of a query, read past the store."""

@@ -77,6 +77,18 @@ def test_a_thawed_worker_without_its_fence_has_no_agent(make_station, lines):
         assert lines.stat().st_size == size
 
 
+@pytest.mark.proves("H5", "WS-13")
+def test_a_lost_agent_dies_while_its_worker_sleeps(make_station, lines):
+    """The next owner does not wait for a frozen worker: the agent is killed, and the workspace is free."""
+    here = make_station(opened_by_a_worker=True)
+    with here.worker(writer(lines)) as worker:
+        until(is_writing(lines))
+        worker.process.send_signal(signal.SIGSTOP)
+        until(lambda: is_frozen(worker.turn_id))
+        here.say("lost")
+        until(lambda: not marked(worker.turn_id))
+
+
 @pytest.mark.proves("H5")
 def test_a_confirmation_from_before_the_silence_does_not_count(make_station, lines):
     """A renewal that was sent before the worker fell silent, and answered after, thaws nothing."""

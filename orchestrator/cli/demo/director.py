@@ -178,7 +178,7 @@ def _double(told: Told, stagehands: Stagehands, scene: Scene) -> list[str]:
 
 
 def _cut_short(told: Told, look: Look) -> bool:
-    """Whether an agent is gone that nobody stopped. Seen twice: one that has just finished may have been read before."""
+    """Whether an agent is gone that nobody stopped; seen twice, since one may have ended between two readings."""
     taken = {move.item for move in told.moved}
     gone = (run for run in look.runs if run.item not in taken and not alive(run))
     fallen = {run.pid for run in evidence.cut_short(gone, told.killed_at)}

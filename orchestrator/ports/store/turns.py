@@ -95,9 +95,7 @@ class TurnStore(Protocol):
         """Record where everything that the agent says is kept: a fact."""
         ...
 
-    def conclude(
-        self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write], now_state: str | None
-    ) -> bool:
+    def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn: status, history, holds, outbox, version, cap in one transaction; False: not ours any more."""
         ...
 
