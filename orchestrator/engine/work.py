@@ -18,7 +18,6 @@ from orchestrator.ports.store import Admitted, StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
-
 # A checkout of a large repository takes minutes; past this it hangs, and the lease is not renewed any more.
 PREPARE_SECONDS = 600.0
 
