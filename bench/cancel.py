@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from celery import Celery
@@ -49,10 +50,10 @@ def run(size: Size, ground: Ground) -> list[Line]:
         for number in range(1, 2 * size.moves + 1):
             hint = app if number % 2 == 0 else None
             (hinted if hint else polled).append(_measured(fleet, number, hint))
-    return [_line(name, hinted, polled, percent) for name, percent in (("p50", 50), ("p99", 99))]
+    return [_line(f"p{percent}", percent, hinted=hinted, polled=polled) for percent in (50, 99)]
 
 
-def _line(name: str, hinted: list[float], polled: list[float], percent: int) -> Line:
+def _line(name: str, percent: int, *, hinted: Sequence[float], polled: Sequence[float]) -> Line:
     ours, theirs = measure.percentile(hinted, percent), measure.percentile(polled, percent)
     return Line(
         f"{name} of {len(hinted)} moves",

@@ -16,9 +16,8 @@ from uuid import UUID, uuid4
 
 from orchestrator.domain.contract import StateContract
 from orchestrator.domain.item import Item
-from orchestrator.domain.select import Limits
-from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason, TurnLimits
-from orchestrator.domain.workflow import AgentSettings, TrackerSettings, Workflow, WorkspaceSettings
+from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
+from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import reconcile, relay, turn
 from orchestrator.engine.reconcile import Report
 from orchestrator.engine.worker import Identity, Slots, Worker
@@ -31,9 +30,9 @@ from tests.memory.clock import HandClock
 from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents
 from tests.memory.leases import MemoryLeases
 from tests.memory.queue import MemoryQueue
+from tests.memory.rooms import Rooms
+from tests.memory.workflows import STATES, OneWorkflow, PlainPrompts, workflow
 
-CONTRACT = StateContract(("Todo", "Rework", "In Progress"), ("Done", "Cancelled"), "In Progress", "In Review")
-STATES = ("Backlog", "Todo", "Rework", "In Progress", "In Review", "Cancelled", "Done")
 LEASE_SECONDS = 30.0
 HOST, BOOT = "host", "boot"
 
@@ -59,58 +58,6 @@ _VERSIONS = " union all ".join(
 
 class NeverQuiet(AssertionError):
     """The world kept changing although nobody touched it."""
-
-
-def workflow(contract: StateContract = CONTRACT, turn_limits: TurnLimits | None = None, **limits: Any) -> Workflow:
-    """The world's workflow; `limits` are those of select.Limits."""
-    return Workflow(
-        name="world",
-        tracker=TrackerSettings("memory"),
-        contract=contract,
-        limits=Limits(**limits),
-        turn_limits=turn_limits or TurnLimits(max_attempts=3),
-        workspace=WorkspaceSettings("memory"),
-        agent=AgentSettings(),
-        prompt="{{ issue.title }}",
-        interval_ms=30_000,
-        scope="memory:world",
-    )
-
-
-@dataclass(slots=True)
-class OneWorkflow:
-    """The workflow door of a world: what a body means is looked up in `values`."""
-
-    values: dict[str, Workflow]
-
-    def files(self) -> tuple[Path, ...]:
-        """There are no files here."""
-        return ()
-
-    def parse(self, body: str, *, path: Path) -> Workflow:  # noqa: ARG002 -- the door's signature
-        """The workflow whose body that is."""
-        return self.values[body]
-
-
-class PlainPrompts:
-    """The prompt door of a world: an agent that follows a script reads nothing."""
-
-    def render(self, template: str, item: Item, **_: object) -> str:  # noqa: ARG002 -- the door's signature
-        """The title."""
-        return item.title
-
-
-@dataclass(frozen=True, slots=True)
-class Rooms:
-    """The store as a process sees it, each room maybe wrapped."""
-
-    installation: str
-    reconciler: Any
-    workflows: Any
-    items: Any
-    turns: Any
-    outbox: Any
-    workers: Any
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def command(
     ports = wiring.open_ports(settings.load())
     plans = {name: reconcile.preview(ports, name) for name in _names(ports, workflow)}
     if as_json:
-        output.show_json({name: _document(plan, board) for name, (plan, board, _) in plans.items()})
+        output.show_json({name: document(plan, board) for name, (plan, board, _) in plans.items()})
         return
     for name, (plan, board, _) in plans.items():
         if plan.mass_cancel:
@@ -35,6 +35,18 @@ def command(
             output.Rows(f"{name}: would do", ("action", "item", "why"), list(_actions(plan))),
             output.Rows(f"{name}: would wait", ("item", "title", "reason", "detail"), list(_waits(plan, board))),
         )
+
+
+def document(plan: Plan, board: Board) -> dict[str, object]:
+    """A plan for programs."""
+    return {
+        "mass_cancel": plan.mass_cancel,
+        "actions": [{"action": kind, "item": item, "why": why} for kind, item, why in _actions(plan)],
+        "waiting": [
+            {"item": item, "title": title, "reason": reason, "detail": detail}
+            for item, title, reason, detail in _waits(plan, board)
+        ],
+    }
 
 
 def _names(ports: Ports, wanted: str | None) -> list[str]:
@@ -77,14 +89,3 @@ def _why(action: Action) -> str:
             return reason
         case _:
             return ""
-
-
-def _document(plan: Plan, board: Board) -> dict[str, object]:
-    return {
-        "mass_cancel": plan.mass_cancel,
-        "actions": [{"action": kind, "item": item, "why": why} for kind, item, why in _actions(plan)],
-        "waiting": [
-            {"item": item, "title": title, "reason": reason, "detail": detail}
-            for item, title, reason, detail in _waits(plan, board)
-        ],
-    }

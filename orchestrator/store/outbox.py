@@ -6,6 +6,7 @@ a word is offered again as uncertain, and stays so until it is settled for good:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID, uuid4
 
 from orchestrator.domain import contract
@@ -54,6 +55,15 @@ _SETTLE = """
     set status = :status, detail = :detail, state = :state, settled_at = stationkeeper_clock(), claim_token = null
     where id = :id and status = 'claimed'
         and claim_token = :token -- rule: claim
+"""
+# A relay that wrote after its claim had run out may have written an old text over a newer one, which is then sent again.
+_SAY_AGAIN = """
+    update outbox set status = 'pending', due_at = null, settled_at = null
+    where status = 'sent' and id = (
+        select newest.id from outbox late join outbox newest using (item_key, key)
+        where late.id = :id and newest.seq > late.seq
+        order by newest.seq desc
+        limit 1)
 """
 # Put back, to be looked at after a pause. What was uncertain stays so.
 _PUT_BACK = """
@@ -108,7 +118,7 @@ class Outbox:
         ours = {"id": claimed.id, "token": claimed.token}
         told = {"status": settlement.value, "detail": detail, "state": state}
         if isinstance(claimed.write.act, Comment):
-            return self._database.change(_SETTLE, **ours, **told) == 1
+            return self._settle_comment(ours, told)
         with self._database.transaction() as session:
             session.row(concluding.LOCK_ITEM, item_key=claimed.item_key)
             if session.change(_SETTLE, **ours, **told) == 0:
@@ -117,6 +127,12 @@ class Outbox:
             if settlement is Settlement.PARKED:
                 _hold_item(session, claimed, detail or "the move cannot be made")
         return True
+
+    def _settle_comment(self, ours: Mapping[str, object], told: Mapping[str, object]) -> bool:
+        settled = self._database.change(_SETTLE, **ours, **told) == 1
+        if not settled and told["status"] == Settlement.SENT.value:
+            self._database.change(_SAY_AGAIN, id=ours["id"])
+        return settled
 
     def _put_back(self, claimed: Claimed, detail: str, *, unknown: bool, pause_seconds: float) -> bool:
         changed = self._database.change(

@@ -33,6 +33,7 @@ _UNREST = """
 _DISORDER = """
     select 'writes sent out of order', later.id::text from outbox later join outbox earlier using (item_key)
         where later.seq > earlier.seq and later.status = 'sent' and earlier.status = 'sent'
+            and (earlier.act = 'move' or later.key = earlier.key)
             and later.settled_at < earlier.settled_at
     union all select 'fences that do not grow', later.id::text from turn later join turn earlier using (item_key)
         where later.fence > earlier.fence and later.opened_at < earlier.opened_at
@@ -61,6 +62,7 @@ _TAKEN = """
     select item.item_id, turn.fence, turn.stop_reason from turn join item on item.key = turn.item_key
     where turn.stop_reason in ('moved_away', 'terminal_seen', 'not_visible') order by turn.fence
 """
+_ADMITTED = "select id, admitted_at from turn where admitted_at is not null"
 _HELD = "select item.item_id from hold join item on item.key = hold.item_key where hold.lifted_at is null"
 
 
@@ -92,6 +94,7 @@ class Card:
         yield from self._overlaps()
         yield from self._needless_runs()
         yield from self._needless_stops()
+        yield from self._blind_starts()
         yield from self._comments()
 
     def _hands(self) -> list[tuple[int, Move]]:
@@ -163,6 +166,15 @@ class Card:
         for item_id, fence, stop in self.world.rows(_TAKEN):
             if item_id == self.item_id and not taken:
                 yield f"turn {fence} was stopped as {stop}, although nobody took the card away"
+
+    def _blind_starts(self) -> Iterator[str]:
+        """A turn looks at the card once more before its agent begins."""
+        admitted = dict(self.world.rows(_ADMITTED))
+        for run in self.runs:
+            before = [move for at, move in self.history if at < run.moves]
+            to = before[-1].to if before else None
+            if run.event == "start" and not self.contract.is_active(to or "") and before[-1].at < admitted[run.turn_id]:
+                yield f"turn {run.fence} began work on a card that stood in {to} before its admission"
 
     def _comments(self) -> Iterator[str]:
         """One comment a key, and it says what was sent last."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from orchestrator.domain.turn import Outcome
 from orchestrator.ports.agent import AgentTurn
-from tests.world import World, workflow
+from tests.memory.workflows import workflow
+from tests.world import World
 
 # After a failure the first retry is due after ten seconds, and so is a message that nobody answered.
 SOON_SECONDS = 11.0

@@ -12,8 +12,7 @@ from orchestrator.domain.reconcile import Expire, Requeue
 from orchestrator.engine import apply, relay, report, turn
 from orchestrator.ports.store import Settlement
 from orchestrator.trackers.memory import US, MemoryBoard
-from tests.faults import faults, runs, stable
-from tests.world import workflow
+from tests.faults import faults, runs, stories
 
 NOTHING = frozenset()
 
@@ -34,7 +33,7 @@ class Place:
 def told(stage, story, *places, left_out=NOTHING):
     """What the oracle finds after a story with faults at those places."""
     world, wire = runs.begin(stage, story, {})
-    runs.stories.STORIES[story].tell(world)
+    stories.STORIES[story].tell(world)
     at = {place.find(wire.calls): faults.ALL[place.kind] for place in places}
     return runs.play(stage, story, at, left_out=left_out)
 
@@ -52,18 +51,9 @@ def an_old_owner_writes(stage, left_out):
     return told(stage, "one card", Place("turns.checkpoint", 1, "freezes"), left_out=left_out)
 
 
-def an_old_relay_settles(stage, left_out):
-    """A relay thaws after its claim ran out, and says that it failed."""
-    world, _ = runs.begin(stage, "one card", {}, left_out=left_out)
-    world.add("A-1")
-    world.tick()
-    world.deliver()
-    old = world.store.outbox.claim(seconds=5)
-    world.jump(6)
-    world.relay()
-    world.store.outbox.settle(old, Settlement.UNKNOWN, detail="late")
-    other = world.store.outbox.claim(seconds=60)
-    return ["two relays had one row"] if other and world.store.outbox.claim(seconds=60) else []
+def two_relays_have_one_row(stage, left_out):
+    """Another relay drains the outbox while this one is about to post."""
+    return told(stage, "two cards", Place("tracker.comment", 1, "another_tick_begins"), left_out=left_out)
 
 
 def two_ticks_open_the_last_slot(stage, left_out):
@@ -130,7 +120,7 @@ def a_flagged_turn_goes_on(stage, left_out):
     [
         ("version", an_old_plan_is_carried_out),
         ("fence", an_old_owner_writes),
-        ("claim", an_old_relay_settles),
+        ("claim", two_relays_have_one_row),
         ("cap", two_ticks_open_the_last_slot),
         ("hold", a_held_turn_is_delivered),
         ("deadline", a_late_turn_is_delivered),
@@ -202,7 +192,7 @@ def started_without_a_look(patch):
     patch.setattr(turn, "_wanted", trusting)
 
 
-REVIEW, RETRY = Place("tracker.move", 2, "loses_its_answer"), Place("tracker.get_items", 7, "a_person_wants_it_done")
+REVIEW, RETRY = Place("tracker.move", 2, "loses_its_answer"), Place("outbox.claim", 5, "a_person_wants_it_done")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +211,7 @@ REVIEW, RETRY = Place("tracker.move", 2, "loses_its_answer"), Place("tracker.get
 def test_a_broken_part_of_the_engine_is_noticed(stage, monkeypatch, broken, places):
     """Whole, nothing is wrong; broken, the same run ends in a world that the oracle refuses."""
     world, wire = runs.begin(stage, "one card", {})
-    runs.stories.STORIES["one card"].tell(world)
+    stories.STORIES["one card"].tell(world)
     at = {place.find(wire.calls): faults.ALL[place.kind] for place in places}
     assert runs.play(stage, "one card", at) == []
     with monkeypatch.context() as patch:

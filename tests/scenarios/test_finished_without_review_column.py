@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.world import CONTRACT, workflow
+from tests.memory.workflows import CONTRACT, workflow
 
 
 @pytest.fixture

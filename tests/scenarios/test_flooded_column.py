@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.world import workflow
+from tests.memory.workflows import workflow
 
 
 def wide(stage, **limits):

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.domain.turn import Outcome, TurnLimits
 from tests.memory.desk import Killed
-from tests.world import workflow
+from tests.memory.workflows import workflow
 
 FAILED, CONTINUE = Outcome.FAILED, Outcome.CONTINUE
 _WAITED = "select task.due_at - max(turn.ended_at) from task join turn on turn.task_id = task.id group by task.id"

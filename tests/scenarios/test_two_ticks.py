@@ -6,7 +6,7 @@ from orchestrator.engine import reconcile
 from orchestrator.ports.store import TickGrant
 from tests.faults.faults import another_tick_begins
 from tests.faults.tripwire import Tripwire
-from tests.world import workflow
+from tests.memory.workflows import workflow
 
 
 @pytest.mark.proves("H1", "CL-03")

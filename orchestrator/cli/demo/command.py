@@ -24,8 +24,11 @@ from orchestrator.cli.demo.scene import Board, Scene
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.settings import Sabotage
 
-# Two for the hand, two that the killed worker leaves behind.
-MIN_CARDS = 4
+# Two for the hand, and enough for the others to be in mid-turn still when Redis and the worker are lost.
+MIN_CARDS = 6
+
+# The file in the run folder that tells what happened, line by line.
+STORY = "story.txt"
 
 # A killed process is gone within milliseconds; past this it is not going to go.
 GONE_SECONDS = 5.0
@@ -44,7 +47,7 @@ def command(
     stage = scene.set_up(folder, _board(folder, board, cards))
     _announce(console, stage, sabotage)
     own = replace(launched, state_dir=folder / ".stationkeeper", database_url=None, redis_url=None)
-    with show.Screen(console, stage.board) as screen:
+    with show.Screen(console, stage.board, story=folder / STORY) as screen:
         verdicts = _run(stage, own, screen=screen, sabotage=sabotage)
     show.verdict(console, verdicts, folder)
     if not all(verdict.kept for verdict in verdicts):

@@ -150,7 +150,7 @@ def _name(run: Run) -> str:
 
 
 PROMISES = (
-    Promise("the trouble came as announced", "the lines above", _told, _untold),
+    Promise("the trouble came as announced", "story.txt", _told, _untold),
     Promise("each card was worked once", "the agents' log", _count_runs, _worked_twice),
     Promise("nothing was lost", "board files, the agents' log", _count_cards, _lost),
     Promise("nothing was doubled", "git, board files", _count_commits, _doubled),

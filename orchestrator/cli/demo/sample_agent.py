@@ -47,7 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--witness", type=Path, required=True, help="the log that every run appends to")
     parser.add_argument("--pace", type=float, default=0.25, help="seconds a step takes")
-    parser.add_argument("--steps", type=int, default=12, help="steps of a card")
+    parser.add_argument("--steps", type=int, default=16, help="steps of a card")
     parser.add_argument("--long", nargs="*", default=[], help="cards that take longer")
     parser.add_argument("--long-steps", type=int, default=120, help="steps of a card that takes longer")
     return parser.parse_args()

@@ -24,11 +24,15 @@ _LINES_BELOW = 8
 
 
 class Screen:
-    """Shows looks as they come. `Live` redraws a table; without a terminal each new sentence is a line."""
+    """Shows looks as they come: a table that is redrawn, or without a terminal a line for each new sentence.
 
-    def __init__(self, console: Console, board: Board) -> None:
+    Every sentence goes to the file `story` as well, where it can be read again.
+    """
+
+    def __init__(self, console: Console, board: Board, *, story: Path) -> None:
         self._console = console
         self._board = board
+        self._story = story
         self._last: deque[str] = deque(maxlen=_LINES_BELOW)
         self._known: dict[str, str] = {}
         self._live = Live(console=console, refresh_per_second=8) if console.is_terminal else None
@@ -53,6 +57,8 @@ class Screen:
 
     def _say(self, line: str) -> None:
         self._last.append(line)
+        with self._story.open("a", encoding="utf-8") as story:
+            story.write(line + "\n")
         if self._live is None:
             self._console.print(line, highlight=False, soft_wrap=True, markup=False)
 

@@ -36,11 +36,11 @@ def printed(console: Console) -> str:
     return console.file.getvalue()
 
 
-def test_plain_lines_tell_each_change_once(board: Board):
+def test_plain_lines_tell_each_change_once(board: Board, tmp_path: Path):
     """No terminal, no table: one line a change, with the time, and nothing for a look that shows nothing new."""
     plain = console(terminal=False)
     run = Run("LAMP-1", pid=os.getpid(), turn="t", fence=4, first=0, last=1, began_at=0, spoke_at=0, steps=1)
-    with show.Screen(plain, board) as screen:
+    with show.Screen(plain, board, story=tmp_path / "story.txt") as screen:
         for _ in range(3):
             screen.show(Look(1.5, {"LAMP-1": CardSeen("To Do", 0)}, [run], ()))
         screen.show(Look(2.5, {"LAMP-1": CardSeen("Done", 0)}, [run], ["a person closes it"]))
@@ -50,14 +50,16 @@ def test_plain_lines_tell_each_change_once(board: Board):
         "  2.5 s  a person closes it",
         "  2.5 s  LAMP-1: stands in 'Done'",
     ]
+    assert (tmp_path / "story.txt").read_text() == printed(plain)
 
 
-def test_a_terminal_gets_a_live_table(board: Board):
-    """The table has a row a card."""
+def test_a_terminal_gets_a_live_table(board: Board, tmp_path: Path):
+    """The table has a row a card, and the sentences are kept in a file."""
     live = console(terminal=True)
-    with show.Screen(live, board) as screen:
+    with show.Screen(live, board, story=tmp_path / "story.txt") as screen:
         screen.show(Look(1.5, {"LAMP-1": CardSeen("To Do", 0)}, [], ()))
     assert all(card.title in printed(live) for card in board.cards)
+    assert (tmp_path / "story.txt").read_text() == "  1.5 s  LAMP-1: stands in 'To Do'\n"
 
 
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "plain"])
