@@ -3,6 +3,8 @@
 The laws that hold for whole plans are in test_laws.py.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.domain.reconcile import Cancel, Dispatch, EndTask, Expire, LiftHold, NoteAbsence, Refresh, Requeue
