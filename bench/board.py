@@ -33,7 +33,7 @@ def card(number: int | str, *, of_round: int) -> str:
 
 
 class DealtTracker(MemoryTracker):
-    """A board in memory that looks for the next round whenever it is read."""
+    """A board in memory that looks for the next round when it is listed, or asked for a card that it does not know."""
 
     def __init__(self, deal: Path) -> None:
         super().__init__(MemoryBoard(str(deal)))
@@ -46,6 +46,9 @@ class DealtTracker(MemoryTracker):
 
     def get_items(self, ids: Sequence[str]) -> Mapping[str, Item]:
         """The cards as this process knows them."""
+        found = super().get_items(ids)
+        if len(found) == len(ids):
+            return found
         self._catch_up()
         return super().get_items(ids)
 

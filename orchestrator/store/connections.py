@@ -120,15 +120,23 @@ def make_engine(url: str, manner: Manner, user: Callable[[], str | None] = lambd
         creator=connector(url, manner, user),
         isolation_level="AUTOCOMMIT",
         use_native_hstore=False,
-        pool_size=8,
-        max_overflow=16,
+        pool_size=16,
+        max_overflow=8,
+        pool_use_lifo=True,  # the connection used last has its statements prepared
         pool_timeout=manner.patience_seconds,
     )
 
 
 def _open(info: str, user: str | None) -> PatientConnection:
     named: Mapping[str, Any] = {"user": user} if user is not None else {}
-    return PatientConnection.connect(info, autocommit=True, application_name="stationkeeper", **_NETWORK, **named)
+    return PatientConnection.connect(
+        info,
+        autocommit=True,
+        prepare_threshold=1,  # we have a few dozen statements, and each comes again
+        application_name="stationkeeper",
+        **_NETWORK,
+        **named,
+    )
 
 
 def _fit(connection: PatientConnection, manner: Manner) -> PatientConnection:

@@ -67,7 +67,7 @@ class Launcher:
         return found[1], found[2], found[3]
 
     def await_agents(self) -> None:
-        """Wait until an agent has begun to work on the board: its log says so, which costs less than asking the kernel."""
+        """Wait until an agent has begun to work on the board, by the agents' own log."""
         until(lambda: self.stage.witness.stat().st_size, timeout_seconds=BOOT_SECONDS, what="an agent at work")
 
     def left(self) -> Sequence[str]:
@@ -75,14 +75,8 @@ class Launcher:
         return evidence.processes(self.folder)
 
     def await_end(self) -> None:
-        """Wait until those that are left now are gone; the whole table is read again only when they are."""
-        pids = [process.split()[0] for process in self.left()]
-        until(
-            lambda: not any(Path("/proc", pid).exists() for pid in pids),
-            timeout_seconds=3 * LEASE_SECONDS,
-            what=f"the end of {self.left()}",
-        )
-        assert not self.left()
+        """Wait until no process names the folder."""
+        until(lambda: not self.left(), timeout_seconds=3 * LEASE_SECONDS, what="the end of every process")
 
     def send(self, number: int) -> None:
         """Send the launcher a signal."""

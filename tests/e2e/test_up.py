@@ -67,7 +67,7 @@ def test_every_command_in_the_folder_finds_the_system(make_launcher: MakeLaunche
     assert json.loads(launcher.orchestrator("plan", "--json").stdout)["demo"]["waiting"]
     assert "transcript.log" in launcher.orchestrator("history", "LAMP-1").stdout
     assert launcher.run(*CELERY, "call", "tasks.reconcile").returncode == 0
-    assert "2 nodes online" in launcher.run(*CELERY, "inspect", "ping", "--timeout=10").stdout
+    assert "2 nodes online" in launcher.run(*CELERY, "inspect", "ping", "--timeout=5").stdout
 
     second = launcher.orchestrator("up")
     assert second.returncode == Exit.REFUSED

@@ -15,7 +15,7 @@ from typing import Protocol
 from orchestrator.cli.demo import evidence, hand
 from orchestrator.cli.demo.evidence import CardSeen, Outcome, Run
 from orchestrator.cli.demo.hand import Moved
-from orchestrator.cli.demo.scene import Scene
+from orchestrator.cli.demo.scene import AGENT, Scene
 
 # All of it takes about 40 s on two cores; a run that needs longer is broken, and a person waits no longer.
 LIMIT_SECONDS = 75.0
@@ -28,6 +28,10 @@ QUIET_SECONDS = 2.5
 
 # A run is in mid-turn after this many of its steps.
 MID_TURN_STEPS = 2
+
+# Of the 16 steps that a card takes. Later than this an agent may end in the moment of the kill, before its turn is
+# concluded, and its work is then rightly begun again: true, but no demonstration.
+LATEST_STEP_AT_KILL = 10
 
 
 class Stagehands(Protocol):
@@ -132,7 +136,11 @@ def moments(scene: Scene, stagehands: Stagehands, told: Told) -> list[Moment]:
         Moment(
             "Redis is emptied", lambda look: stopped(look, [closed, dragged]) and in_mid_turn(look, others), emptied
         ),
-        Moment("the worker is killed", lambda look: in_mid_turn(look, others), killed),
+        Moment(
+            "the worker is killed",
+            lambda look: in_mid_turn(look, others) and not any_is_ending(look, others, columns.handoff),
+            killed,
+        ),
     ]
 
 
@@ -147,14 +155,27 @@ def in_mid_turn(look: Look, items: Sequence[str]) -> bool:
     return any(run.item in items and run.steps >= MID_TURN_STEPS and not run.ended and alive(run) for run in look.runs)
 
 
+def any_is_ending(look: Look, items: Sequence[str], handoff: str) -> bool:
+    """Whether an agent on one of `items` is near its end, or has ended and its card does not show it yet."""
+    for run in look.runs:
+        card = look.board.get(run.item)
+        is_shown = card is not None and card.status.casefold() == handoff.casefold()
+        if run.item in items and not is_shown and (run.ended or (alive(run) and run.steps > LATEST_STEP_AT_KILL)):
+            return True
+    return False
+
+
 def stopped(look: Look, items: Sequence[str]) -> bool:
     """Whether no agent is on any of `items`."""
     return not any(run.item in items and alive(run) for run in look.runs)
 
 
 def alive(run: Run) -> bool:
-    """Whether the run's process is still there."""
-    return Path(f"/proc/{run.pid}").exists()
+    """Whether the run's process is still there: its number may be another's by now, its command line is not."""
+    try:
+        return AGENT.encode() in Path(f"/proc/{run.pid}/cmdline").read_bytes()
+    except OSError:
+        return False
 
 
 def finished(scene: Scene, look: Look, moved: Sequence[Moved]) -> bool:

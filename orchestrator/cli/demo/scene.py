@@ -28,6 +28,9 @@ AGENTS_AT_A_TIME = 4
 
 BRANCH = "stationkeeper/{key}"
 
+# The agent's program in the run folder.
+AGENT = "agent.py"
+
 _GIT_IDENTITY = {
     "GIT_AUTHOR_NAME": "Demo",
     "GIT_AUTHOR_EMAIL": "demo@example.invalid",
@@ -88,7 +91,7 @@ def set_up(folder: Path, board: Board) -> Scene:
     """Make the repository, the agent and the workflow file around a board that is there already."""
     scene = Scene(folder, board, folder / "repository", folder / "WORKFLOW.md", folder / "agents.jsonl")
     _make_repository(scene.repository, board.cards)
-    shutil.copyfile(sample_agent.__file__, folder / "agent.py")
+    shutil.copyfile(sample_agent.__file__, folder / AGENT)
     scene.witness.touch()
     scene.workflow.write_text(_workflow(scene), encoding="utf-8")
     return scene
@@ -215,5 +218,5 @@ def _workflow(scene: Scene) -> str:
 
 def _agent_command(scene: Scene) -> str:
     """The two cards that the hand meets take long, so that it meets them in mid-turn."""
-    words = [sys.executable, str(scene.folder / "agent.py"), "--witness", str(scene.witness)]
+    words = [sys.executable, str(scene.folder / AGENT), "--witness", str(scene.witness)]
     return shlex.join([*words, "--long", *(card.id for card in scene.board.cards[:2])])

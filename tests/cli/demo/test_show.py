@@ -1,7 +1,6 @@
 """What a person sees: a sentence for each change, once, and a verdict that names every culprit."""
 
 import io
-import os
 from pathlib import Path
 
 import pytest
@@ -36,17 +35,18 @@ def printed(console: Console) -> str:
     return console.file.getvalue()
 
 
-def test_plain_lines_tell_each_change_once(board: Board, tmp_path: Path):
+def test_plain_lines_tell_each_change_once(board: Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """No terminal, no table: one line a change, with the time, and nothing for a look that shows nothing new."""
+    monkeypatch.setattr(show.director, "alive", lambda run: run.pid == 9)
     plain = console(terminal=False)
-    run = Run("LAMP-1", pid=os.getpid(), turn="t", fence=4, first=0, last=1, began_at=0, spoke_at=0, steps=1)
+    run = Run("LAMP-1", pid=9, turn="t", fence=4, first=0, last=1, began_at=0, spoke_at=0, steps=1)
     with show.Screen(plain, board, story=tmp_path / "story.txt") as screen:
         for _ in range(3):
             screen.show(Look(1.5, {"LAMP-1": CardSeen("To Do", 0)}, [run], ()))
         screen.show(Look(2.5, {"LAMP-1": CardSeen("Done", 0)}, [run], ["a person closes it"]))
     assert printed(plain).splitlines() == [
         "  1.5 s  LAMP-1: stands in 'To Do'",
-        f"  1.5 s  LAMP-1: an agent (pid {os.getpid()}, fence 4) is at work",
+        "  1.5 s  LAMP-1: an agent (pid 9, fence 4) is at work",
         "  2.5 s  a person closes it",
         "  2.5 s  LAMP-1: stands in 'Done'",
     ]
