@@ -109,7 +109,10 @@ def _check_contract(ports: Ports, grant: TickGrant, *, row: WorkflowRow, workflo
         return str(error)
     lacking = "; ".join(f"{problem.key}: {problem.message}" for problem in contracts.missing(workflow.contract, live))
     if ports.store.workflows.set_problem(row.name, lacking or None):
-        telemetry.contract_broken(row.name, problem=lacking or "none any more")
+        if lacking:
+            telemetry.contract_broken(row.name, problem=lacking)
+        else:
+            telemetry.contract_healed(row.name)
     return None
 
 

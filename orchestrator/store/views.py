@@ -18,6 +18,7 @@ class WorkflowView:
     path: str
     interval_ms: int
     problem: str | None
+    file_problem: str | None
     open_turns: int
     ticked_at: datetime | None
     listed_at: datetime | None
