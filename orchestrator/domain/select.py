@@ -111,7 +111,7 @@ def not_routable(item: Item, limits: Limits) -> Wait | None:
             return Wait(NotDispatched.LABEL_MISSING, label)
     if limits.assignee is not None and (item.assignee is None or fold(item.assignee) != fold(limits.assignee)):
         return Wait(NotDispatched.ASSIGNEE_MISMATCH, item.assignee or "nobody")
-    if limits.trusted_authors and item.author not in limits.trusted_authors:
+    if limits.trusted_authors and fold(item.author or "") not in map(fold, limits.trusted_authors):
         return Wait(NotDispatched.AUTHOR_UNTRUSTED, item.author or "unknown")
     return None
 

@@ -96,6 +96,7 @@ _STEPS_OF_ITEM = """
     where turn.item_key = :item_key
     order by turn.ordinal, step.ordinal
 """
+_PROBLEM = "select problem from workflow where name = :workflow"
 _LINES_OF_ITEM = "select at, kind, detail from history where item_key = :item_key order by id"
 
 
@@ -148,6 +149,7 @@ def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explana
         holds=_holds(session, item.workflow, item.key),
         writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED_OF_ITEM, item_key=item.key)),
         turns=tuple(reversed(last)),
+        problem=_problem(session, item.workflow),
     )
 
 
@@ -155,8 +157,22 @@ def _explain_wait(session: Session, wait: WaitView) -> Explanation:
     """An item that was left out and never had a turn: its reason, and what holds its workflow or the fleet."""
     holds = _holds(session, wait.workflow, None)
     return Explanation(
-        _now(session).now, wait.identifier, item=None, wait=wait, task=None, turn=None, holds=holds, writes=(), turns=()
+        now=_now(session).now,
+        identifier=wait.identifier,
+        item=None,
+        wait=wait,
+        task=None,
+        turn=None,
+        holds=holds,
+        writes=(),
+        turns=(),
+        problem=_problem(session, wait.workflow),
     )
+
+
+def _problem(session: Session, workflow: str) -> str | None:
+    row = session.row(_PROBLEM, workflow=workflow)
+    return row.problem if row is not None else None
 
 
 def _holds(session: Session, workflow: str, item_key: int | None) -> tuple[HoldView, ...]:

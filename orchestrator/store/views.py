@@ -192,7 +192,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened."""
+    """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened.
+
+    `problem` is what the board lacks for its workflow.
+    """
 
     now: datetime
     identifier: str
@@ -203,6 +206,7 @@ class Explanation:
     holds: tuple[HoldView, ...]
     writes: tuple[WriteView, ...]
     turns: tuple[TurnView, ...]
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,11 @@
 """A workflow file is put in force when it is new or changed, by the process that saw it change."""
 
-import io
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from orchestrator.engine.publish import Publisher
-from orchestrator import telemetry
 from orchestrator.domain.overlap import overlap
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import publish
@@ -37,7 +34,7 @@ class Folder:
         meant = body if isinstance(body, Workflow) else self.workflow
         return WorkflowFile(path, getattr(body, "name", body), f"digest of {body}", meant)
 
-    def parse(self, body, *, path):
+    def parse(self, body, *, path):  # noqa: ARG002 -- the door's signature
         """What a stored body means."""
         named = [each for each in self.bodies.values() if isinstance(each, Workflow) and each.name == body]
         return named[0] if named else self.workflow
@@ -52,15 +49,6 @@ def publisher(world):
         return folder, Publisher(replace(world.process.ports, workflows=folder))
 
     return watch
-
-
-@pytest.fixture
-def said():
-    """The names of the events that were logged so far."""
-    stream = io.StringIO()
-    telemetry.configure(telemetry.Style.JSON, stream=stream)
-    yield lambda: [json.loads(line)["event"] for line in stream.getvalue().splitlines()]
-    telemetry.configure(telemetry.Style.JSON)
 
 
 def problem_of(world):
@@ -184,7 +172,7 @@ def test_a_second_workflow_on_the_same_cards_is_refused_with_the_reason(world, p
 
 
 @pytest.mark.proves("SC-19")
-def test_workflows_that_are_put_in_force_at_once_are_judged_against_each_other(world, publisher):
+def test_workflows_that_are_put_in_force_at_once_are_judged_against_each_other(world):
     """The row is refused when the neighbours are not those that it was judged against."""
     row = world.store.workflows.current("world")
     late = replace(row, name="other", version=0)
@@ -204,7 +192,7 @@ def test_two_files_of_one_name_are_refused(world, publisher):
     folder.bodies[Path("other/WORKFLOW.md")] = "edited body"
     ours.look()
     assert in_force(world) == before
-    with pytest.raises(WorkflowInvalid, match="is that of WORKFLOW.md too"):
+    with pytest.raises(WorkflowInvalid, match=r"is that of WORKFLOW\.md too"):
         publish.enforce(world.store, [folder.read(path) for path in folder.files()], door=folder)
 
 

@@ -22,7 +22,7 @@ def test_the_report_of_a_tick_stands_on_its_row(world):
     """Counts of actions and reasons, for whoever asks what the last tick did."""
     world.add("A-1")
     world.add("A-2", state="Backlog")
-    assert world.tick().counts == {"dispatch": 1}
+    assert world.tick().counts == {"dispatch": 1, "not_active": 1}
     assert world.one("select report -> 'counts' ->> 'dispatch' from reconciler") == "1"
 
 

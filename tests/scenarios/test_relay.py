@@ -91,6 +91,4 @@ def test_a_card_has_one_status_comment_however_often_it_changes(waiting):
     waiting.run_until_quiet()
     waiting.drag("A-1", "Todo")
     waiting.run_until_quiet()
-    assert [comment.body.splitlines()[0] for comment in waiting.board.said("A-1")] == [
-        "Turn 2 is done; ready for review."
-    ]
+    assert [comment.body.splitlines()[0] for comment in waiting.board.said("A-1")] == ["Turn 2 is done."]
