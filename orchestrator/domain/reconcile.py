@@ -119,7 +119,7 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
     """
     view = View(board, records, contract, limits, now)
     ours = tuple(records.live())
-    stops = {record.id: stop for record in ours if (stop := _unwanted(record, view)) is not None}
+    stops = {record.id: stop for record in ours if (stop := unwanted(record, view)) is not None}
     braked = _is_braked(ours, stops, view)
     if braked or records.contract_broken:
         view, stops = view.in_doubt(), {key: stop for key, stop in stops.items() if stop is StopReason.TERMINAL_SEEN}
@@ -138,7 +138,7 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
     return Plan(tuple(actions), reasons, mass_cancel=braked)
 
 
-def _unwanted(record: ItemRecord, view: View) -> StopReason | None:
+def unwanted(record: ItemRecord, view: View) -> StopReason | None:
     """Why the board does not want this item to run, or None. What was not read is neither wanted nor unwanted."""
     item = view.board.items.get(record.id)
     if item is None:

@@ -56,20 +56,6 @@ def ring(ports: Ports, workflow: str | None = None, *, full: bool) -> Report | N
     return report
 
 
-def preview(ports: Ports, name: str) -> tuple[Plan, Board, Records]:
-    """What the next full tick would do; writes nothing. Raises TrackerError, WorkflowInvalid, LookupError."""
-    row = ports.store.workflows.current(name)
-    if row is None:
-        raise LookupError(name)
-    workflow = ports.workflows.parse(row.body, path=row.source())
-    grant = ports.store.reconciler.peek(name)
-    states = _states(workflow, ports.tracker(workflow), ports.tracker(workflow).states())
-    records = ports.store.items.records(grant)
-    board = _read_board(ports, grant, workflow=workflow, records=records, states=states)
-    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
-    return plan, board, records
-
-
 def _guarded(ports: Ports, grant: TickGrant) -> Report:
     """A tick that cannot go on says so in its report; the next one starts from scratch."""
     try:
@@ -86,7 +72,7 @@ def _tick(ports: Ports, grant: TickGrant) -> Report:
     states, fault = _check_contract(ports, grant, row=row, workflow=workflow)
     records = ports.store.items.records(grant)
     try:
-        board = _read_board(ports, grant, workflow=workflow, records=records, states=states)
+        board = read_board(ports, grant, workflow=workflow, records=records, states=states)
     except TrackerError as error:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
     plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
@@ -122,10 +108,10 @@ def _check_contract(
             telemetry.contract_broken(row.name, problem=lacking)
         else:
             telemetry.contract_healed(row.name)
-    return _states(workflow, tracker, live), None
+    return states_to_list(workflow, tracker, live), None
 
 
-def _states(workflow: Workflow, tracker: Tracker, live: Sequence[str]) -> tuple[str, ...]:
+def states_to_list(workflow: Workflow, tracker: Tracker, live: Sequence[str]) -> tuple[str, ...]:
     """The states to list: the active ones, or every one where that costs nothing more (CS-17).
 
     A state that only the contract has, since somebody renamed it on the board, may still stand on cards.
@@ -135,9 +121,7 @@ def _states(workflow: Workflow, tracker: Tracker, live: Sequence[str]) -> tuple[
     return tuple(dict.fromkeys((*live, *(state for _, state in workflow.contract.roles()))))
 
 
-def _read_board(
-    ports: Ports, grant: TickGrant, *, workflow: Workflow, records: Records, states: Sequence[str]
-) -> Board:
+def read_board(ports: Ports, grant: TickGrant, *, workflow: Workflow, records: Records, states: Sequence[str]) -> Board:
     """The board, last. A listing reads every item in `states`, and by id those of ours that it did not show."""
     tracker = ports.tracker(workflow)
     listed, malformed = _list(ports, grant, tracker=tracker, states=states) if grant.listing else ({}, ())

@@ -21,7 +21,8 @@ _SAVE = """
 """
 _FORGET = "delete from wait where workflow = :workflow and item_id = any(:item_ids)"
 _LISTED = "select item_id from item where workflow = :workflow and listed"
-# A row that a listing did not show in an active state any more, and that nothing of ours is going on with, need not be read again.
+# A row that a listing did not show in an active state any more, and that nothing of ours is going on with, need not be
+# read again.
 _UNLIST = """
     update item set listed = false
     where key in (
@@ -78,7 +79,7 @@ def _put(
 
 
 def _unlist(database: Database, workflow: str, *, shown: Collection[str]) -> None:
-    """`shown` holds the active items that were left out; one that was dispatched has a live task instead, which keeps its row."""
+    """`shown` holds the active items left out; one that was dispatched has a live task instead, which keeps its row."""
     gone = [row.item_id for row in database.rows(_LISTED, workflow=workflow) if row.item_id not in shown]
     if gone:
         database.change(_UNLIST, workflow=workflow, item_ids=gone)

@@ -32,7 +32,7 @@ _RING = """
     insert into reconciler (workflow, list_requested_at) values (:name, stationkeeper_clock())
     on conflict (workflow) do update set list_requested_at = stationkeeper_clock()
 """
-# The fleet's lock: the first in the order, so whoever puts a workflow in force stands still while its neighbours are read.
+# The fleet's lock, the first in the order: nobody else puts a workflow in force while its neighbours are read.
 LOCK_FLEET = "select one from installation for no key update"
 _BESIDE = "select name, version from workflow where scope = :scope and name <> :name"
 _SET_FILE_PROBLEM = """

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.engine.publish import Publisher
 from orchestrator.domain.overlap import overlap
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import publish
+from orchestrator.engine.publish import Publisher
 from orchestrator.ports.workflows import WorkflowFile, WorkflowInvalid
 from tests.memory.workflows import CONTRACT, workflow
 
