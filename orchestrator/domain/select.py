@@ -31,7 +31,7 @@ class NotDispatched(Enum):
     BLOCKERS_UNREADABLE = "blockers_unreadable"  # its blockers could not be read whole
     NO_SLOT_TOTAL = "no_slot_total"  # the workflow's cap is reached
     NO_SLOT_STATE = "no_slot_state"  # the cap of its state is reached
-    NO_WORKER_SLOT = "no_worker_slot"  # no worker has a free turn slot
+    NO_WORKER_SLOT = "no_worker_slot"  # no worker has a free turn slot for it, nor the fleet's cap room
     NO_WORKER_FOR_MANIFEST = "no_worker_for_manifest"  # no worker can run its version
     WORKSPACE_UNREACHABLE = "workspace_unreachable"  # the host of its workspace is silent
     QUOTA = "quota"  # a provider asked to wait

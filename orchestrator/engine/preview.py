@@ -1,4 +1,4 @@
-"""What a tick would do now, and what it would do under another contract. Reads all that a tick reads, writes nothing."""
+"""What a tick would do now, and what it would do under another contract. Reads what a tick reads, writes nothing."""
 
 from __future__ import annotations
 

@@ -82,6 +82,8 @@ def _tick(ports: Ports, grant: TickGrant) -> Report:
     written = ports.store.items.save_waits(
         grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
     )
+    for other in plan.yields_to:
+        ports.store.reconciler.request(other, listing=True)
     report = Report(grant.workflow, grant.listing, plan.counts(), fault)
     said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
     telemetry.tick(grant.workflow, listing=grant.listing, report=said)

@@ -83,6 +83,7 @@ _WAITS = "select workflow, reason, count(*) as items from wait group by workflow
 _WAITS_OF_KEY = """
     select workflow, item_id, identifier, reason, detail, since from wait
     where lower(identifier) = lower(:key) or item_id = :key
+    order by reason <> 'not_active', since
 """
 _ITEMS_OF_KEY = """
     select key, scope, item_id, identifier, workflow, state, version, fence, attempt, turns_in_row, sessions, session,
@@ -124,6 +125,7 @@ class Queries:
         """Why each item of that key is where it is; empty when none of ours is called so."""
         with self._database.snapshot() as session:
             items = [ItemView(**row._asdict()) for row in session.rows(_ITEMS_OF_KEY, key=key)]
+            # Where several workflows share a board, the last one stands: of those that want the card, if any does.
             waits = {row.item_id: WaitView(**row._asdict()) for row in session.rows(_WAITS_OF_KEY, key=key)}
             told = [_explain(session, item, waits.pop(item.item_id, None)) for item in items]
             return (*told, *(_explain_wait(session, wait) for wait in waits.values()))

@@ -1,4 +1,4 @@
-"""What is wrong with a workflow's file now, beside the version that stays in force."""
+"""Several workflows: what is wrong with the file of one now, when one got a slot last, and who waits for a slot."""
 
 from alembic import op
 
@@ -9,5 +9,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """One nullable column: it takes no rewrite and no time."""
-    op.execute("alter table workflow add column file_problem text")
+    """Nullable columns take no rewrite; the index is on the few rows that wait for a worker."""
+    op.execute("alter table workflow add column file_problem text, add column served_at timestamptz")
+    op.execute("create index wait_for_a_worker on wait (workflow) where reason = 'no_worker_slot'")
