@@ -8,7 +8,8 @@ from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Counters, End, Handoff, Parked, Recheck, StopReason, TurnStatus
-from orchestrator.ports.store import Opened, Settlement
+from orchestrator.ports.store import Opened, Refused, Settlement
+from orchestrator.store.open import open_store
 from tests.store.scene import handoff_move, item, together
 from tests.waiting import until
 
