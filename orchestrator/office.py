@@ -31,7 +31,7 @@ FEWEST_BEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One process of ours. `supervisor` and `pulse` start with the worker and not before."""
+    """One process of ours. `supervisor` and `pulse` start with the worker; `only` is the one card that ticks start."""
 
     ports: Ports
     worker: Worker
@@ -40,6 +40,7 @@ class Context:
     relay: Slots
     supervisor: client.SupervisorClient
     pulse: Pulse
+    only: str | None = None
 
 
 @cache
@@ -64,6 +65,7 @@ def context() -> Context:
             row=_row_of(ports, worker),
             heartbeat=found.heartbeat_file,
         ),
+        only=found.only,
     )
 
 

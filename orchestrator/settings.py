@@ -110,6 +110,9 @@ class Settings(pydantic.BaseModel):
 
     sabotage: Sabotage | None = None
 
+    # The one card that ticks may start; set by `run` for a system that it starts for that card.
+    only: str | None = None
+
     @pydantic.model_validator(mode="after")
     def _lease_outlives_what_it_contains(self) -> Self:
         if self.lease_seconds <= self.grace_seconds + 2 * self.renewal_seconds:
@@ -134,6 +137,7 @@ VARIABLES = {
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "sabotage": "STATIONKEEPER_SABOTAGE",
+    "only": "STATIONKEEPER_ONLY",
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator import telemetry
 from orchestrator.domain import contract as contracts
@@ -40,32 +40,33 @@ class Report:
         return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault}
 
 
-def ring(ports: Ports, workflow: str | None = None, *, full: bool) -> Report | None:
+def ring(ports: Ports, workflow: str | None = None, *, full: bool, only: str | None = None) -> Report | None:
     """Begin a tick if one is due, and ring again while another is; None when none was due.
 
-    `full` asks for a listing first, so that a call by hand always leads to one full tick that began after it.
+    `full` asks for a listing first, so that a call by hand always leads to one full tick that began after it. `only`
+    names the one card that may start.
     """
     if full:
         ports.store.reconciler.request(workflow, listing=True)
     grant = ports.store.reconciler.begin(workflow)
     if grant is None:
         return None
-    report = _guarded(ports, grant)
+    report = _guarded(ports, grant, only)
     if ports.store.reconciler.finish(grant, report.as_row()):
         ports.queue.ring()
     return report
 
 
-def _guarded(ports: Ports, grant: TickGrant) -> Report:
+def _guarded(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     """A tick that cannot go on says so in its report; the next one starts from scratch."""
     try:
-        return _tick(ports, grant)
+        return _tick(ports, grant, only)
     except (apply.TickLost, WorkflowInvalid) as fault:
         telemetry.tick_failed(grant.workflow, error=fault)
         return Report(grant.workflow, grant.listing, {}, str(fault))
 
 
-def _tick(ports: Ports, grant: TickGrant) -> Report:
+def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     row = ports.store.workflows.current(grant.workflow)
     assert row is not None  # noqa: S101 -- the reconciler row refers to it
     workflow = ports.workflows.parse(row.body, path=row.source())
@@ -75,7 +76,8 @@ def _tick(ports: Ports, grant: TickGrant) -> Report:
         board = read_board(ports, grant, workflow=workflow, records=records, states=states)
     except TrackerError as error:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
-    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
+    limits = replace(workflow.limits, only=only)
+    plan = reconcile.plan(board, records, workflow.contract, limits=limits, now=grant.began_at)
     _brake(ports, row, records=records, plan=plan)
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
