@@ -67,7 +67,7 @@ def test_a_renamed_column_is_one_alarm_and_not_one_a_tick(renamed, said):
     assert said().count("contract broken") == 1
 
 
-@pytest.mark.proves("SC-14", "FS-19", "FS-20")
+@pytest.mark.proves("SC-14", "FS-19")
 def test_a_missing_review_column_is_an_alarm_and_a_hold_and_no_success(stage):
     """The card stays where it is, nothing on it says that it is to be reviewed, and a person's move brings it back."""
     world = stage.world()
