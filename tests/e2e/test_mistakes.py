@@ -4,7 +4,7 @@ import pytest
 
 from orchestrator import settings
 from orchestrator.store.open import open_store
-from tests.e2e.launcher import BOOT_SECONDS, LEASE_SECONDS, Launcher
+from tests.e2e.launcher import Launcher
 from tests.waiting import until
 
 # A start of everything on a machine that does other things too, and a few commands.
@@ -20,15 +20,21 @@ def launcher(tmp_path):
     if made.process is not None:
         made.process.terminate()
         made.process.wait(30)
-    until(lambda: made.left() == [], timeout_seconds=3 * LEASE_SECONDS, what="the end of all")
+    made.await_end()
 
 
 @pytest.fixture
-def workflow_now(launcher):
-    """The only workflow, as `status` would tell it now: asked in this process, which is quicker than a command."""
-    store = open_store(settings.read({}, launcher.folder).database_url)
-    yield lambda: store.queries.overview().workflows[0]
-    store.close()
+def store(launcher):
+    """What `status` reads, asked in this process: quicker than a command."""
+    opened = open_store(settings.read({}, launcher.folder).database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def workflow_now(store):
+    """The only workflow, as it stands now."""
+    return lambda: store.queries.overview().workflows[0]
 
 
 def edit(path, old, new):
@@ -39,9 +45,9 @@ def edit(path, old, new):
 
 
 @pytest.mark.proves("SC-14", "SC-17", "H8", "CF-10")
-def test_a_renamed_column_and_a_bad_edit_heal_by_themselves(launcher, workflow_now):
+def test_a_renamed_column_and_a_bad_edit_heal_by_themselves(launcher, store, workflow_now):
     """Each is told with its remedy, one line in the log; no agent is stopped for it, and mending the file is enough."""
-    until(launcher.agents, timeout_seconds=BOOT_SECONDS, what="an agent at work")
+    launcher.await_agents()
     config, log = (
         launcher.folder / "backlog" / "config.yml",
         launcher.folder / ".stationkeeper" / "logs" / "control.log",
@@ -50,7 +56,6 @@ def test_a_renamed_column_and_a_bad_edit_heal_by_themselves(launcher, workflow_n
     edit(config, '"To Do"', '"Todo"')
     told = until(lambda: workflow_now().problem, what="the alarm")
     assert "no state 'To Do'; the closest that it has is 'Todo'" in told
-    assert launcher.agents()
     edit(launcher.stage.workflow, "max_concurrent_agents: 4", "max_concurrent_agents: many")
     assert "max_concurrent_agents" in until(lambda: workflow_now().file_problem, what="the complaint")
     assert workflow_now().version == 1
@@ -63,6 +68,7 @@ def test_a_renamed_column_and_a_bad_edit_heal_by_themselves(launcher, workflow_n
     edit(launcher.stage.workflow, "max_concurrent_agents: many", "max_concurrent_agents: 3")
     until(lambda: (workflow_now().problem, workflow_now().file_problem) == (None, None), what="that both healed")
     assert workflow_now().version == 2
+    assert store.slow.rows("select * from turn where cancel is not null") == []
     said = log.read_text()
     assert [said.count(f'"event": "{event}"') for event in ("contract broken", "workflow refused")] == [1, 1]
 
