@@ -177,7 +177,8 @@ def _prepare(ports: Ports, board: MemoryBoard) -> None:
     """Put the workflow in force."""
     body = _WORKFLOW.format(board=board.key, cap=CAP)
     path = Path("/bench/WORKFLOW.md")
-    publish.enforce(ports.store, WorkflowFile(path, body, "bench", ports.workflows.parse(body, path=path)))
+    file = WorkflowFile(path, body, "bench", ports.workflows.parse(body, path=path))
+    publish.enforce(ports.store, [file], door=ports.workflows)
     _say_hello(ports)
 
 

@@ -30,7 +30,7 @@ FEWEST_BEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One process of ours. `supervisor` and `pulse` start with the worker and not before."""
+    """One process of ours. `supervisor` and `pulse` start with the worker; `only` is the one card that ticks start."""
 
     ports: Ports
     worker: Worker
@@ -39,6 +39,7 @@ class Context:
     relay: Slots
     supervisor: client.SupervisorClient
     pulse: Pulse
+    only: str | None = None
 
 
 @cache
@@ -63,6 +64,7 @@ def context() -> Context:
             row=_row_of(ports, worker),
             heartbeat=found.heartbeat_file,
         ),
+        only=found.only,
     )
 
 

@@ -80,6 +80,10 @@ class Settings(pydantic.BaseModel):
     # is enough until somebody raises the board's limit.
     turn_slots: Annotated[int, pydantic.Field(ge=1, le=1000)] = 10
 
+    # Turns at a time over all workflows and workers, for a budget or a provider's limit that all of them share. None by
+    # default: each workflow has a cap of its own, and the workers' slots are one.
+    max_turns: Annotated[int, pydantic.Field(ge=1)] | None = None
+
     # How long a turn is trusted without a renewal. Longer than any pause of database or worker that should pass
     # unnoticed (failover, a long garbage collection); shorter than a person would wait for a lost turn to start again.
     lease_seconds: Seconds = 30
@@ -106,6 +110,9 @@ class Settings(pydantic.BaseModel):
 
     sabotage: Sabotage | None = None
 
+    # The one card that ticks may start; set by `run` for a system that it starts for that card.
+    only: str | None = None
+
     @pydantic.model_validator(mode="after")
     def _lease_outlives_what_it_contains(self) -> Self:
         if self.lease_seconds <= self.grace_seconds + 2 * self.renewal_seconds:
@@ -121,6 +128,7 @@ VARIABLES = {
     "redis_url": "REDIS_URL",
     "workflows": "STATIONKEEPER_WORKFLOWS",
     "turn_slots": "STATIONKEEPER_TURN_SLOTS",
+    "max_turns": "STATIONKEEPER_MAX_TURNS",
     "lease_seconds": "STATIONKEEPER_LEASE_SECONDS",
     "renewal_seconds": "STATIONKEEPER_RENEWAL_SECONDS",
     "grace_seconds": "STATIONKEEPER_GRACE_SECONDS",
@@ -129,6 +137,7 @@ VARIABLES = {
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "sabotage": "STATIONKEEPER_SABOTAGE",
+    "only": "STATIONKEEPER_ONLY",
 }
 
 

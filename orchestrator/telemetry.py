@@ -216,6 +216,11 @@ def workflow_refused(path: str, *, code: str, problem: str) -> None:
     _say(logging.ERROR, "workflow refused", path=path, code=code, problem=problem)
 
 
+def workflow_mended(path: str) -> None:
+    """A workflow file that could not be used is good again."""
+    _say(logging.INFO, "workflow mended", path=path)
+
+
 def workflow_warned(path: str, *, warning: str) -> None:
     """Something in a workflow file is not what its author may believe."""
     _say(logging.WARNING, "workflow warned", path=path, warning=warning)
@@ -224,6 +229,11 @@ def workflow_warned(path: str, *, warning: str) -> None:
 def contract_broken(workflow: str, *, problem: str) -> None:
     """The board lacks a state that the workflow names; nothing is dispatched until it is back."""
     _say(logging.ERROR, "contract broken", workflow=workflow, problem=problem)
+
+
+def contract_healed(workflow: str) -> None:
+    """The board has every state that the workflow names again; dispatch goes on by itself."""
+    _say(logging.INFO, "contract healed", workflow=workflow)
 
 
 def _say(level: int, event: str, **fields: object) -> None:

@@ -20,6 +20,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
             left_out=left_out,
             lease_seconds=found.lease_seconds,
             requeue_seconds=found.requeue_seconds,
+            max_turns=found.max_turns,
         ),
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),

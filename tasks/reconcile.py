@@ -18,6 +18,6 @@ def reconcile(workflow: str | None = None, full: bool = True) -> None:  # noqa: 
             return  # two ticks are at work in this process, and the request that brought us stands on the row
         try:
             context.publisher.look()
-            engine.ring(context.ports, workflow, full=full)
+            engine.ring(context.ports, workflow, full=full, only=context.only)
         except (StoreUnavailable, PublishFailed) as error:
             telemetry.service_failed("postgres or redis", error=error)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import itertools
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from orchestrator import telemetry
 from orchestrator.embedded import Embedded
 from orchestrator.store.open import PostgresStore, open_store
 from tests.world import World
@@ -55,3 +58,12 @@ def stage(embedded: Embedded, template: str, tmp_path_factory: pytest.TempPathFa
 def world(stage: Stage) -> World:
     """A world with nothing on its board."""
     return stage.world()
+
+
+@pytest.fixture
+def said() -> Iterator[Callable[[], list[str]]]:
+    """The names of the events that were logged since the test began."""
+    stream = io.StringIO()
+    telemetry.configure(telemetry.Style.JSON, stream=stream)
+    yield lambda: [json.loads(line)["event"] for line in stream.getvalue().splitlines()]
+    telemetry.configure(telemetry.Style.JSON)

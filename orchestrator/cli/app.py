@@ -9,7 +9,7 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, migrate, plan, status, up
+from orchestrator.cli import exits, explain, history, metrics, migrate, plan, run, status, up
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -24,8 +24,10 @@ app.command("up")(up.command)
 app.command("demo")(demo.command)
 app.command("status")(status.command)
 app.command("plan")(plan.command)
+app.command("run")(run.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
+app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 
 

@@ -38,6 +38,8 @@ def sentences(told: Explanation) -> Iterator[str]:
         yield f"  {_open(told.turn, told)}"
     for hold in told.holds:
         yield f"  {_held(hold, told)}"
+    if told.problem is not None:
+        yield f"  nothing of its workflow starts until the board is whole again: {told.problem}"
     for write in told.writes:
         yield f"  {_unsent(write, told)}"
     if told.wait is not None and told.turn is None:

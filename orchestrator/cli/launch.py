@@ -120,8 +120,7 @@ def _enforce(order: Order, database_url: str) -> None:
 
     store = open_store(database_url)
     files = workflow.WorkflowFiles([path.resolve() for path in order.workflows], environment=settings.inherited())
-    for path in files.files():
-        publish.enforce(store, files.read(path))
+    publish.enforce(store, [files.read(path) for path in files.files()], door=files)
     store.close()
 
 

@@ -1,14 +1,15 @@
-"""`orchestrator plan`: what the next tick would do. Reads the tracker and our records, writes nothing."""
+"""`orchestrator plan`: what the next tick would do, or what another contract would change. Writes nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from orchestrator import settings
-from orchestrator.cli import output
+from orchestrator.cli import output, proposal
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.domain.reconcile import Action, Cancel, Dispatch, EndTask, LiftHold, Plan
 from orchestrator.domain.records import Board, ItemRecord
@@ -17,14 +18,20 @@ from orchestrator.ports import Ports
 
 def command(
     workflow: Annotated[str | None, typer.Option(help="Only the workflow of this name.")] = None,
+    contract: Annotated[
+        Path | None, typer.Option(help="A changed workflow file: show what it would start, stop, clean and re-slot.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,  # noqa: FBT002 - a flag
 ) -> None:
-    """Show what the next tick would do, and why each item that it leaves out would wait."""
+    """Show what the next tick would do and why each other item would wait; with --contract, what that would change."""
     from orchestrator import wiring
-    from orchestrator.engine import reconcile
+    from orchestrator.engine import preview
 
     ports = wiring.open_ports(settings.load())
-    plans = {name: reconcile.preview(ports, name) for name in _names(ports, workflow)}
+    if contract is not None:
+        proposal.show(ports, contract, workflow=workflow, as_json=as_json)
+        return
+    plans = {name: preview.preview(ports, name) for name in _names(ports, workflow)}
     if as_json:
         output.show_json({name: document(plan, board) for name, (plan, board, _) in plans.items()})
         return

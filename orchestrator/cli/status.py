@@ -43,6 +43,7 @@ def tables(overview: Overview) -> tuple[Rows, ...]:
         _retries(overview),
         _writes(overview),
         _holds(overview),
+        _problems(overview),
     )
 
 
@@ -54,10 +55,23 @@ def _workers(overview: Overview) -> Rows:
 def _workflows(overview: Overview) -> Rows:
     now = overview.now
     rows = [
-        (each.name, each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now), each.problem)
+        (each.name, each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now))
         for each in overview.workflows
     ]
-    return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing", "problem"), rows)
+    return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing"), rows)
+
+
+def _problems(overview: Overview) -> Rows:
+    """What is wrong with the board's states or the file, sentence by sentence; it heals by itself when that does."""
+    rows = [
+        *((each.name, "the board", each.problem) for each in overview.workflows if each.problem),
+        *(
+            (each.name, f"version {each.version} stays", each.file_problem)
+            for each in overview.workflows
+            if each.file_problem
+        ),
+    ]
+    return Rows("problems", ("workflow", "where", "problem"), rows)
 
 
 def _waits(overview: Overview) -> Rows:

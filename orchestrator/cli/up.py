@@ -35,7 +35,7 @@ def command(
     slots: Annotated[int | None, typer.Option(min=1, max=1000, help="Turns at a time in each worker.")] = None,
 ) -> None:
     """Start everything in the foreground: servers, workers, beat, Flower. Ctrl-C stops all of it."""
-    _check_workflow(workflow)
+    judge_workflow(workflow)
     asked = Asked()
     asked.listen()
     launched = settings.launch()
@@ -52,7 +52,7 @@ def command(
     typer.echo("stopped")
 
 
-def _check_workflow(path: Path) -> None:
+def judge_workflow(path: Path) -> None:
     """Judge the file before anything is started for it; raises WorkflowInvalid."""
     from orchestrator import workflow
 

@@ -71,7 +71,7 @@ def _headline(conclusion: Conclusion, ordinal: int, branch: str | None) -> str:
     match conclusion:
         case Handoff(stop=stop):
             found = "found nothing to change" if stop is StopReason.NO_CHANGE else "is done"
-            return f"Turn {ordinal} {found}{_on(branch)}; ready for review."
+            return f"Turn {ordinal} {found}{_on(branch)}."
         case End(stop=stop):
             return f"Turn {ordinal} was stopped: {_WHY_STOPPED.get(stop, stop.value)}{_on(branch)}."
         case Recheck(stop=StopReason.DONE):

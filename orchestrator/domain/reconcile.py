@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.domain import select
+from orchestrator.domain import select, shares
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import Board, ItemRecord, Records
@@ -98,11 +98,13 @@ class Plan:
     """The actions in the order in which they are carried out, and one reason for each candidate left out.
 
     `mass_cancel`: the brake stands after this look at the board, whether it was set by it or only not contradicted.
+    `yields_to`: the workflows whose turn it is to take free slots that this one could use.
     """
 
     actions: tuple[Action, ...]
     reasons: Mapping[str, Wait]
     mass_cancel: bool = False
+    yields_to: tuple[str, ...] = ()
 
     def counts(self) -> Counter[str]:
         """How many actions of each kind and how many items left out for each reason."""
@@ -119,7 +121,7 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
     """
     view = View(board, records, contract, limits, now)
     ours = tuple(records.live())
-    stops = {record.id: stop for record in ours if (stop := _unwanted(record, view)) is not None}
+    stops = {record.id: stop for record in ours if (stop := unwanted(record, view)) is not None}
     braked = _is_braked(ours, stops, view)
     if braked or records.contract_broken:
         view, stops = view.in_doubt(), {key: stop for key, stop in stops.items() if stop is StopReason.TERMINAL_SEEN}
@@ -128,17 +130,45 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
     stale = (step for step in steps if isinstance(step, Requeue))
     requeues = sorted(stale, key=lambda step: step.record.key)[:slots]
     reasons: dict[str, Wait] = {}
-    chosen = select.fill_slots(_candidates(view, reasons), view, worker_slots=slots - len(requeues), reasons=reasons)
+    candidates = list(_candidates(view, reasons))
+    dealt = _dealt(slots - len(requeues), len(candidates), view)
+    chosen = select.fill_slots(candidates, view, worker_slots=dealt[_OURS], reasons=reasons)
+    yields_to = _yielded(dealt, reasons)
     actions = [
         *(note for record in ours if (note := _note(record, view)) is not None),
         *(step for step in steps if not isinstance(step, Requeue)),
         *requeues,
         *(Dispatch(item, records.items.get(item.id)) for item in chosen),
     ]
-    return Plan(tuple(actions), reasons, mass_cancel=braked)
+    return Plan(tuple(actions), reasons, mass_cancel=braked, yields_to=yields_to)
 
 
-def _unwanted(record: ItemRecord, view: View) -> StopReason | None:
+# No workflow's name is empty, so this one's claim is told from every other.
+_OURS = ""
+
+
+def _dealt(free: int, wanted: int, view: View) -> Counter[str]:
+    """The free worker slots by the workflow that may take them."""
+    records = view.records
+    room = max(view.limits.max_concurrent - records.open_turns(), 0)
+    if not records.rivals:
+        return Counter({_OURS: free})
+    ours = shares.Claim(_OURS, records.open_turns(), min(wanted, room), records.served_at)
+    return shares.deal(free, (ours, *records.rivals))
+
+
+def _yielded(dealt: Counter[str], reasons: dict[str, Wait]) -> tuple[str, ...]:
+    """The workflows to which a card of this one leaves a slot now; the card's reason names them."""
+    others = tuple(sorted(name for name in dealt if name != _OURS))
+    short = [item_id for item_id, wait in reasons.items() if wait.reason is NotDispatched.NO_WORKER_SLOT]
+    if not others or not short:
+        return ()
+    wait = Wait(NotDispatched.NO_WORKER_SLOT, f"the free ones are the share of {', '.join(others)}")
+    reasons.update(dict.fromkeys(short, wait))
+    return others
+
+
+def unwanted(record: ItemRecord, view: View) -> StopReason | None:
     """Why the board does not want this item to run, or None. What was not read is neither wanted nor unwanted."""
     item = view.board.items.get(record.id)
     if item is None:

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Item
+from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 
 
@@ -91,8 +92,10 @@ class ItemRecord:
 class Records:
     """Our side, read in one snapshot before the board. `trusted` is False after a blind spell: no lease is judged then.
 
-    `free_slots` counts the turn slots of live workers that no running turn takes; what is queued here is subtracted by
-    the plan. `braked` says that one of the workflow's holds is the mass-cancel brake.
+    `free_slots` counts the turn slots of live workers that no running turn takes, at most as many as the fleet's cap
+    leaves; what is queued here is subtracted by the plan. `rivals` are the other workflows whose cards wait for a
+    worker's slot, `served_at` is when a turn of this one was opened last. `braked` says that one of the workflow's
+    holds is the mass-cancel brake.
     """
 
     items: Mapping[str, ItemRecord]
@@ -102,6 +105,8 @@ class Records:
     contract_broken: bool = False
     braked: bool = False
     trusted: bool = True
+    rivals: tuple[Claim, ...] = ()
+    served_at: datetime | None = None
     waits: Mapping[str, str] = field(default_factory=dict)
 
     def live(self) -> Iterator[ItemRecord]:

@@ -31,7 +31,7 @@ class NotDispatched(Enum):
     BLOCKERS_UNREADABLE = "blockers_unreadable"  # its blockers could not be read whole
     NO_SLOT_TOTAL = "no_slot_total"  # the workflow's cap is reached
     NO_SLOT_STATE = "no_slot_state"  # the cap of its state is reached
-    NO_WORKER_SLOT = "no_worker_slot"  # no worker has a free turn slot
+    NO_WORKER_SLOT = "no_worker_slot"  # no worker has a free turn slot for it, nor the fleet's cap room
     NO_WORKER_FOR_MANIFEST = "no_worker_for_manifest"  # no worker can run its version
     WORKSPACE_UNREACHABLE = "workspace_unreachable"  # the host of its workspace is silent
     QUOTA = "quota"  # a provider asked to wait
@@ -54,7 +54,10 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The rules of a workflow that select among its candidates. States and labels are folded."""
+    """The rules of a workflow that select among its candidates. States and labels are folded.
+
+    `only` is the one card, by identifier or id, that a person asked for; turns of others that are open go on.
+    """
 
     max_concurrent: int = 10
     max_concurrent_by_state: Mapping[str, int] = field(default_factory=dict)
@@ -62,6 +65,7 @@ class Limits:
     assignee: str | None = None
     trusted_authors: tuple[str, ...] = ()
     requeue_seconds: float = 10.0
+    only: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ def wait_of(item: Item, record: ItemRecord | None, view: View) -> Wait | None:
         return Wait(NotDispatched.RUNNING, record.turn.status.value)
     return (
         not_routable(item, view.limits)
+        or _not_asked_for(item, view.limits)
         or _blocked(item, view.contract)
         or _busy(record, view)
         or _held(record, view.records)
@@ -111,9 +116,14 @@ def not_routable(item: Item, limits: Limits) -> Wait | None:
             return Wait(NotDispatched.LABEL_MISSING, label)
     if limits.assignee is not None and (item.assignee is None or fold(item.assignee) != fold(limits.assignee)):
         return Wait(NotDispatched.ASSIGNEE_MISMATCH, item.assignee or "nobody")
-    if limits.trusted_authors and item.author not in limits.trusted_authors:
+    if limits.trusted_authors and fold(item.author or "") not in map(fold, limits.trusted_authors):
         return Wait(NotDispatched.AUTHOR_UNTRUSTED, item.author or "unknown")
     return None
+
+
+def is_called(item: Item, key: str) -> bool:
+    """Whether a person who types `key` means this card."""
+    return key == item.id or fold(key) == fold(item.identifier)
 
 
 def may_hide_our_move(record: ItemRecord, board: Board) -> bool:
@@ -160,6 +170,12 @@ def _blocked(item: Item, contract: StateContract) -> Wait | None:
         if blocker.state is None or not contract.is_terminal(blocker.state):
             return Wait(NotDispatched.BLOCKED_BY, blocker.identifier)
     return None
+
+
+def _not_asked_for(item: Item, limits: Limits) -> Wait | None:
+    if limits.only is None or is_called(item, limits.only):
+        return None
+    return Wait(NotDispatched.NOT_DISPATCHABLE, f"only {limits.only} is run now")
 
 
 def _busy(record: ItemRecord | None, view: View) -> Wait | None:

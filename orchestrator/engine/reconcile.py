@@ -7,8 +7,8 @@ starts finished work a second time.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from orchestrator import telemetry
 from orchestrator.domain import contract as contracts
@@ -17,6 +17,7 @@ from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.item import Item
 from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
+from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import apply
 from orchestrator.ports import Ports
@@ -39,84 +40,95 @@ class Report:
         return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault}
 
 
-def ring(ports: Ports, workflow: str | None = None, *, full: bool) -> Report | None:
+def ring(ports: Ports, workflow: str | None = None, *, full: bool, only: str | None = None) -> Report | None:
     """Begin a tick if one is due, and ring again while another is; None when none was due.
 
-    `full` asks for a listing first, so that a call by hand always leads to one full tick that began after it.
+    `full` asks for a listing first, so that a call by hand always leads to one full tick that began after it. `only`
+    names the one card that may start.
     """
     if full:
         ports.store.reconciler.request(workflow, listing=True)
     grant = ports.store.reconciler.begin(workflow)
     if grant is None:
         return None
-    report = _guarded(ports, grant)
+    report = _guarded(ports, grant, only)
     if ports.store.reconciler.finish(grant, report.as_row()):
         ports.queue.ring()
     return report
 
 
-def preview(ports: Ports, name: str) -> tuple[Plan, Board, Records]:
-    """What the next full tick would do; writes nothing. Raises TrackerError, WorkflowInvalid, LookupError."""
-    row = ports.store.workflows.current(name)
-    if row is None:
-        raise LookupError(name)
-    workflow = ports.workflows.parse(row.body, path=row.source())
-    grant = ports.store.reconciler.peek(name)
-    records = ports.store.items.records(grant)
-    board = _read_board(ports, grant, workflow=workflow, records=records)
-    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
-    return plan, board, records
-
-
-def _guarded(ports: Ports, grant: TickGrant) -> Report:
+def _guarded(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     """A tick that cannot go on says so in its report; the next one starts from scratch."""
     try:
-        return _tick(ports, grant)
+        return _tick(ports, grant, only)
     except (apply.TickLost, WorkflowInvalid) as fault:
         telemetry.tick_failed(grant.workflow, error=fault)
         return Report(grant.workflow, grant.listing, {}, str(fault))
 
 
-def _tick(ports: Ports, grant: TickGrant) -> Report:
+def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     row = ports.store.workflows.current(grant.workflow)
     assert row is not None  # noqa: S101 -- the reconciler row refers to it
     workflow = ports.workflows.parse(row.body, path=row.source())
-    fault = _check_contract(ports, grant, row=row, workflow=workflow)
+    states, fault = _check_contract(ports, grant, row=row, workflow=workflow)
     records = ports.store.items.records(grant)
     try:
-        board = _read_board(ports, grant, workflow=workflow, records=records)
+        board = read_board(ports, grant, workflow=workflow, records=records, states=states)
     except TrackerError as error:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
-    plan = reconcile.plan(board, records, workflow.contract, limits=workflow.limits, now=grant.began_at)
+    limits = replace(workflow.limits, only=only)
+    plan = reconcile.plan(board, records, workflow.contract, limits=limits, now=grant.began_at)
     _brake(ports, row, records=records, plan=plan)
+    _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
     written = ports.store.items.save_waits(
         grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
     )
+    for other in plan.yields_to:
+        ports.store.reconciler.request(other, listing=True)
     report = Report(grant.workflow, grant.listing, plan.counts(), fault)
     said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
     telemetry.tick(grant.workflow, listing=grant.listing, report=said)
     return report
 
 
-def _check_contract(ports: Ports, grant: TickGrant, *, row: WorkflowRow, workflow: Workflow) -> str | None:
-    """Compare the contract with the live states at each listing; what is wrong stops dispatch only (SC-17)."""
+def _check_contract(
+    ports: Ports, grant: TickGrant, *, row: WorkflowRow, workflow: Workflow
+) -> tuple[tuple[str, ...], str | None]:
+    """Compare the contract with the live states at each listing; what is wrong stops dispatch only (SC-17).
+
+    Returns the states to list, and what kept the live ones from being read, if anything did.
+    """
     if not grant.listing:
-        return None
+        return (), None
     try:
-        live = ports.tracker(workflow).states()
+        tracker = ports.tracker(workflow)
+        live = tracker.states()
     except TrackerError as error:
-        return str(error)
+        return workflow.contract.active, str(error)
     lacking = "; ".join(f"{problem.key}: {problem.message}" for problem in contracts.missing(workflow.contract, live))
     if ports.store.workflows.set_problem(row.name, lacking or None):
-        telemetry.contract_broken(row.name, problem=lacking or "none any more")
-    return None
+        if lacking:
+            telemetry.contract_broken(row.name, problem=lacking)
+        else:
+            telemetry.contract_healed(row.name)
+    return states_to_list(workflow, tracker, live), None
 
 
-def _read_board(ports: Ports, grant: TickGrant, *, workflow: Workflow, records: Records) -> Board:
-    """The board, last. A listing reads every active item, and by id those of ours that it did not show."""
+def states_to_list(workflow: Workflow, tracker: Tracker, live: Sequence[str]) -> tuple[str, ...]:
+    """The states to list: the active ones, or every one where that costs nothing more (CS-17).
+
+    A state that only the contract has, since somebody renamed it on the board, may still stand on cards.
+    """
+    if not tracker.profile.whole_board:
+        return workflow.contract.active
+    return tuple(dict.fromkeys((*live, *(state for _, state in workflow.contract.roles()))))
+
+
+def read_board(ports: Ports, grant: TickGrant, *, workflow: Workflow, records: Records, states: Sequence[str]) -> Board:
+    """The board, last. A listing reads every item in `states`, and by id those of ours that it did not show."""
     tracker = ports.tracker(workflow)
-    listed, malformed = _list(ports, grant, tracker=tracker, workflow=workflow) if grant.listing else ({}, ())
+    listed, malformed = _list(ports, grant, tracker=tracker, states=states) if grant.listing else ({}, ())
     asked = _ours(records) if grant.listing else ports.store.items.due_ids(records, grant.began_at)
     missing = [item_id for item_id in asked if item_id not in listed]
     found = tracker.get_items(missing)
@@ -129,16 +141,23 @@ def _ours(records: Records) -> tuple[str, ...]:
 
 
 def _list(
-    ports: Ports, grant: TickGrant, *, tracker: Tracker, workflow: Workflow
+    ports: Ports, grant: TickGrant, *, tracker: Tracker, states: Sequence[str]
 ) -> tuple[dict[str, Item], tuple[Malformed, ...]]:
     items: dict[str, Item] = {}
     malformed: list[Malformed] = []
     extended_at = -math.inf  # reading our records may have taken long
-    for page in tracker.list_items(workflow.contract.active):
+    for page in tracker.list_items(states):
         items.update((item.id, item) for item in page.items)
         malformed.extend(page.malformed)
         extended_at = apply.keep(ports, grant, extended_at)
     return items, tuple(malformed)
+
+
+def _say_malformed(board: Board, records: Records) -> None:
+    """A record that cannot be read is logged when it comes up, not at each look (CS-01)."""
+    for bad in board.malformed:
+        if not records.waits.get(bad.id, "").startswith(NotDispatched.MALFORMED.value):
+            telemetry.refused(bad.id, reason=NotDispatched.MALFORMED, detail=bad.reason)
 
 
 def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan) -> None:

@@ -47,7 +47,8 @@ class Profile:
     """What an adapter can do, published for people and read by the engine (TE-10).
 
     `conditional_moves` says whether a move is a compare-and-set, so that a person's move in between always wins;
-    `scope` names the board, equal for every workflow that serves the same one.
+    `scope` names the board, equal for every workflow that serves the same one. `whole_board` says that a listing costs
+    the same whatever states it asks for: then every card is listed, and each one that does not start has a reason.
     """
 
     kind: str
@@ -55,6 +56,7 @@ class Profile:
     conditional_moves: bool
     edits_comments: bool
     notes: str = ""
+    whole_board: bool = False
 
 
 @dataclass(frozen=True, slots=True)

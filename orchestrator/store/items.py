@@ -29,13 +29,14 @@ _REFRESH = """
 class Items:
     """The room of the items."""
 
-    def __init__(self, database: Database, *, requeue_seconds: float) -> None:
+    def __init__(self, database: Database, *, requeue_seconds: float, max_turns: int | None) -> None:
         self._database = database
+        self._max_turns = max_turns
         self._requeue_seconds = requeue_seconds
 
     def records(self, grant: TickGrant) -> Records:
         """Our side of a workflow, in one REPEATABLE READ snapshot, versions included."""
-        return records.read(self._database, grant)
+        return records.read(self._database, grant, max_turns=self._max_turns)
 
     def due_ids(self, found: Records, now: datetime) -> tuple[str, ...]:
         """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
@@ -43,7 +44,7 @@ class Items:
 
     def open_turn(self, wanted: Opening) -> Opened | Refused:
         """Open an item's next turn `queued` with the next fence, in one transaction, or say why not."""
-        return opening.open_turn(self._database, wanted)
+        return opening.open_turn(self._database, wanted, max_turns=self._max_turns)
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
         """Remember that the turns' messages were given to the broker just now."""

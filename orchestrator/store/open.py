@@ -20,12 +20,14 @@ _INSTALLATION = "select id, slow_role from installation"
 class PostgresStore:
     """Everything durable, by room. Nothing is connected before the first call; threads share it, processes do not."""
 
-    def __init__(self, hot: Database, slow: Database, *, lease_seconds: float, requeue_seconds: float) -> None:
+    def __init__(
+        self, hot: Database, slow: Database, *, lease_seconds: float, requeue_seconds: float, max_turns: int | None
+    ) -> None:
         self.hot = hot
         self.slow = slow
         self.reconciler = Reconciler(slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds)
         self.workflows = Workflows(slow)
-        self.items = Items(slow, requeue_seconds=requeue_seconds)
+        self.items = Items(slow, requeue_seconds=requeue_seconds, max_turns=max_turns)
         self.turns = Turns(hot)
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
@@ -55,10 +57,12 @@ def open_store(
     left_out: frozenset[str] = frozenset(),
     lease_seconds: float = 30.0,
     requeue_seconds: float = 10.0,
+    max_turns: int | None = None,
 ) -> PostgresStore:
     """The store behind `database_url`; `left_out` names rules that a demonstration switches off. Raises UnknownRule.
 
-    `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale.
+    `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale,
+    `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow).
     """
     rules.check(left_out)
     hot = Database(connections.make_engine(database_url, connections.HOT_MANNER), left_out)
@@ -69,4 +73,4 @@ def open_store(
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
     slow = Database(connections.make_engine(database_url, connections.SLOW_MANNER, slow_role), left_out)
-    return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds)
+    return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, max_turns=max_turns)

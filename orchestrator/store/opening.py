@@ -12,10 +12,11 @@ from orchestrator.domain import contract
 from orchestrator.domain.select import NotDispatched
 from orchestrator.ports.store import Opened, Opening, Refused
 from orchestrator.store.database import Database, Row, RowLocked, Session
+from orchestrator.store.workflows import LOCK_FLEET
 
 _TAKE_SLOT = """
     with slot as (
-        update workflow set open_turns = open_turns + 1
+        update workflow set open_turns = open_turns + 1, served_at = stationkeeper_clock()
         where name = :workflow
             and open_turns < :max_concurrent -- rule: cap
         returning name
@@ -41,6 +42,8 @@ _NEXT_OF_ITEM = f"""{_TAKE_SLOT}, claimed as (
         returning item.key, item.fence
     ){_TAKEN}
 """
+# Counted while the fleet's lock is had: only a turn's end can change the sum meanwhile, and it makes room.
+_ALL_OPEN = "select sum(open_turns) as turns from workflow"
 _STANDING = """
     select stationkeeper_held(:item_key, :workflow) as held,
         exists (
@@ -108,10 +111,12 @@ class _Refusal(Exception):
         self.reason = reason
 
 
-def open_turn(database: Database, opening: Opening) -> Opened | Refused:
-    """Open the turn `queued` with the item's next fence, or say why not."""
+def open_turn(database: Database, opening: Opening, *, max_turns: int | None = None) -> Opened | Refused:
+    """Open the turn `queued` with the item's next fence, or say why not; `max_turns` is the fleet's cap."""
     try:
         with database.transaction() as session:
+            if max_turns is not None:
+                _fit(session, max_turns)
             item = _take(session, opening)
             _stand(session, opening, item)
             _queue(session, opening, item)
@@ -121,6 +126,14 @@ def open_turn(database: Database, opening: Opening) -> Opened | Refused:
         unseen = refusal.reason is NotDispatched.CHANGED_SINCE and opening.seen_version == 0
         return Refused(_show_row(database, opening) if unseen else refusal.reason)
     return Opened(opening.turn_id, item.fence, ordinal=item.fence)
+
+
+def _fit(session: Session, max_turns: int) -> None:
+    """The fleet's lock, ours until the commit; refuses when the cap over all workflows is reached."""
+    session.row(LOCK_FLEET)
+    found = session.row(_ALL_OPEN)
+    if found is not None and (found.turns or 0) >= max_turns:
+        _refuse(NotDispatched.NO_WORKER_SLOT)
 
 
 def _take(session: Session, opening: Opening) -> Row:

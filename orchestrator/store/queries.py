@@ -28,7 +28,7 @@ _LAST_TURNS = 5
 _NOW = "select stationkeeper_clock() as now"
 _WORKFLOWS = """
     select workflow.name, workflow.version, workflow.scope, version.path, workflow.interval_ms, workflow.problem,
-        workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
+        workflow.file_problem, workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
         coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report
     from workflow
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
@@ -83,6 +83,7 @@ _WAITS = "select workflow, reason, count(*) as items from wait group by workflow
 _WAITS_OF_KEY = """
     select workflow, item_id, identifier, reason, detail, since from wait
     where lower(identifier) = lower(:key) or item_id = :key
+    order by reason <> 'not_active', since
 """
 _ITEMS_OF_KEY = """
     select key, scope, item_id, identifier, workflow, state, version, fence, attempt, turns_in_row, sessions, session,
@@ -96,6 +97,7 @@ _STEPS_OF_ITEM = """
     where turn.item_key = :item_key
     order by turn.ordinal, step.ordinal
 """
+_PROBLEM = "select problem from workflow where name = :workflow"
 _LINES_OF_ITEM = "select at, kind, detail from history where item_key = :item_key order by id"
 
 
@@ -123,6 +125,7 @@ class Queries:
         """Why each item of that key is where it is; empty when none of ours is called so."""
         with self._database.snapshot() as session:
             items = [ItemView(**row._asdict()) for row in session.rows(_ITEMS_OF_KEY, key=key)]
+            # Where several workflows share a board, the last one stands: of those that want the card, if any does.
             waits = {row.item_id: WaitView(**row._asdict()) for row in session.rows(_WAITS_OF_KEY, key=key)}
             told = [_explain(session, item, waits.pop(item.item_id, None)) for item in items]
             return (*told, *(_explain_wait(session, wait) for wait in waits.values()))
@@ -148,6 +151,7 @@ def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explana
         holds=_holds(session, item.workflow, item.key),
         writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED_OF_ITEM, item_key=item.key)),
         turns=tuple(reversed(last)),
+        problem=_problem(session, item.workflow),
     )
 
 
@@ -155,8 +159,22 @@ def _explain_wait(session: Session, wait: WaitView) -> Explanation:
     """An item that was left out and never had a turn: its reason, and what holds its workflow or the fleet."""
     holds = _holds(session, wait.workflow, None)
     return Explanation(
-        _now(session).now, wait.identifier, item=None, wait=wait, task=None, turn=None, holds=holds, writes=(), turns=()
+        now=_now(session).now,
+        identifier=wait.identifier,
+        item=None,
+        wait=wait,
+        task=None,
+        turn=None,
+        holds=holds,
+        writes=(),
+        turns=(),
+        problem=_problem(session, wait.workflow),
     )
+
+
+def _problem(session: Session, workflow: str) -> str | None:
+    row = session.row(_PROBLEM, workflow=workflow)
+    return row.problem if row is not None else None
 
 
 def _holds(session: Session, workflow: str, item_key: int | None) -> tuple[HoldView, ...]:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from orchestrator.domain.hold import HoldKind
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
+from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
 from orchestrator.store.database import Database, Row
@@ -57,11 +58,26 @@ _HOLDS = """
     order by placed_at desc
 """
 _WAITS = "select item_id, reason, detail from wait where workflow = :workflow"
-_PROBLEM = "select problem from workflow where name = :workflow"
+_WORKFLOW = "select problem, served_at from workflow where name = :workflow"
+# Who else waits for a worker. One that did not look at its board lately, or could not, would only keep slots idle.
+_RIVALS = """
+    select workflow.name, workflow.open_turns, workflow.served_at, count(*) as waiting
+    from workflow
+    join reconciler ring on ring.workflow = workflow.name
+    join wait on wait.workflow = workflow.name and wait.reason = 'no_worker_slot'
+    where workflow.name <> :workflow and workflow.problem is null and ring.report ->> 'fault' is null
+        and ring.list_began_at > stationkeeper_now() - make_interval(secs => 3 * workflow.interval_ms / 1000.0 + 60)
+    group by workflow.name
+"""
 # What the live workers can take, less what waits for them already; a tick counts the queued turns of its own workflow.
+# The fleet's cap leaves no more than this many; no cap is null, which `least` passes over.
 _FREE_SLOTS = """
-    select coalesce(sum(greatest(worker.slots - greatest(worker.busy, running.turns), 0)), 0)
-        - (select count(*) from turn where status = 'queued' and workflow <> :workflow) as free
+    select least(
+        coalesce(sum(greatest(worker.slots - greatest(worker.busy, running.turns), 0)), 0)
+            - (select count(*) from turn where status = 'queued' and workflow <> :workflow),
+        cast(:max_turns as integer)
+            - (select count(*) from turn
+                where status = 'running' or (status = 'queued' and workflow <> :workflow))) as free
     from worker, lateral (
         select count(*) as turns from turn where turn.worker_id = worker.id and turn.status = 'running'
     ) running
@@ -69,23 +85,26 @@ _FREE_SLOTS = """
 """
 
 
-def read(database: Database, grant: TickGrant) -> Records:
-    """Everything that a tick of the grant's workflow compares the board with."""
+def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) -> Records:
+    """Everything that a tick of the grant's workflow compares the board with; `max_turns` is the fleet's cap."""
     with database.snapshot() as session:
         items = session.rows(_ITEMS, workflow=grant.workflow)
         standing = session.rows(_HOLDS, workflow=grant.workflow)
         waits = session.rows(_WAITS, workflow=grant.workflow)
-        problem = session.row(_PROBLEM, workflow=grant.workflow)
-        slots = session.row(_FREE_SLOTS, workflow=grant.workflow, seen_within=SEEN_WITHIN_SECONDS)
+        workflow = session.row(_WORKFLOW, workflow=grant.workflow)
+        rivals = session.rows(_RIVALS, workflow=grant.workflow)
+        slots = session.row(_FREE_SLOTS, workflow=grant.workflow, seen_within=SEEN_WITHIN_SECONDS, max_turns=max_turns)
     holds = {row.scope: row.reason for row in standing}
     return Records(
         items={row.item_id: _record(row) for row in items},
         free_slots=max(int(slots.free), 0) if slots is not None else 0,
         held_workflow=holds.get("workflow"),
         held_fleet=holds.get("fleet"),
-        contract_broken=problem is not None and problem.problem is not None,
+        contract_broken=workflow is not None and workflow.problem is not None,
         braked=any(row.kind == HoldKind.MASS_CANCEL.value for row in standing),
         trusted=grant.trusted,
+        rivals=tuple(Claim(row.name, row.open_turns, row.waiting, row.served_at) for row in rivals),
+        served_at=workflow.served_at if workflow is not None else None,
         waits={row.item_id: as_text(row.reason, row.detail) for row in waits},
     )
 

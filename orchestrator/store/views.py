@@ -18,6 +18,7 @@ class WorkflowView:
     path: str
     interval_ms: int
     problem: str | None
+    file_problem: str | None
     open_turns: int
     ticked_at: datetime | None
     listed_at: datetime | None
@@ -191,7 +192,10 @@ class Overview:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened."""
+    """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened.
+
+    `problem` is what the board lacks for its workflow.
+    """
 
     now: datetime
     identifier: str
@@ -202,6 +206,7 @@ class Explanation:
     holds: tuple[HoldView, ...]
     writes: tuple[WriteView, ...]
     turns: tuple[TurnView, ...]
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

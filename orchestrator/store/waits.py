@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 
-from orchestrator.domain.select import Wait
+from orchestrator.domain.select import NotDispatched, Wait
 from orchestrator.store import records
 from orchestrator.store.database import Database, Session
 
@@ -21,7 +21,8 @@ _SAVE = """
 """
 _FORGET = "delete from wait where workflow = :workflow and item_id = any(:item_ids)"
 _LISTED = "select item_id from item where workflow = :workflow and listed"
-# A row that a listing did not show any more, and that nothing of ours is going on with, need not be read again.
+# A row that a listing did not show in an active state any more, and that nothing of ours is going on with, need not be
+# read again.
 _UNLIST = """
     update item set listed = false
     where key in (
@@ -48,7 +49,8 @@ def save(  # noqa: PLR0913 -- what the door is given
     changed = sorted(item_id for item_id, wait in waits.items() if known.get(item_id) != _text(wait))
     over = sorted(known.keys() - waits.keys()) if whole else []
     if whole:
-        _unlist(database, workflow, shown=waits.keys())
+        wanted = {item_id for item_id, wait in waits.items() if wait.reason is not NotDispatched.NOT_ACTIVE}
+        _unlist(database, workflow, shown=wanted)
     if changed or over:
         with database.transaction() as session:
             _put(session, workflow, waits, item_ids=changed, identifiers=identifiers)
@@ -77,7 +79,7 @@ def _put(
 
 
 def _unlist(database: Database, workflow: str, *, shown: Collection[str]) -> None:
-    """`shown` holds the items left out; one that was dispatched has a live task instead, which keeps its row."""
+    """`shown` holds the active items left out; one that was dispatched has a live task instead, which keeps its row."""
     gone = [row.item_id for row in database.rows(_LISTED, workflow=workflow) if row.item_id not in shown]
     if gone:
         database.change(_UNLIST, workflow=workflow, item_ids=gone)

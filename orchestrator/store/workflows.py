@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from orchestrator.ports.store import WorkflowRow
 from orchestrator.store.database import Database, Row, Session
 
@@ -18,7 +20,8 @@ _FIRST = """
     on conflict (name) do nothing
 """
 _NEXT = """
-    update workflow set version = version + 1, scope = :scope, interval_ms = :interval_ms, problem = null
+    update workflow
+    set version = version + 1, scope = :scope, interval_ms = :interval_ms, problem = null, file_problem = null
     where name = :name and version = :seen
 """
 _KEEP = """
@@ -28,6 +31,15 @@ _KEEP = """
 _RING = """
     insert into reconciler (workflow, list_requested_at) values (:name, stationkeeper_clock())
     on conflict (workflow) do update set list_requested_at = stationkeeper_clock()
+"""
+# The fleet's lock, the first in the order: nobody else puts a workflow in force while its neighbours are read.
+LOCK_FLEET = "select one from installation for no key update"
+_BESIDE = "select name, version from workflow where scope = :scope and name <> :name"
+_SET_FILE_PROBLEM = """
+    update workflow set file_problem = :problem
+    from workflow_version found
+    where found.workflow = workflow.name and found.version = workflow.version and found.path = :path
+        and file_problem is distinct from :problem
 """
 _SET_PROBLEM = """
     update workflow set problem = :problem where name = :name and problem is distinct from :problem
@@ -40,9 +52,16 @@ class Workflows:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def publish(self, row: WorkflowRow, *, interval_ms: int) -> WorkflowRow:
-        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then."""
+    def publish(
+        self, row: WorkflowRow, *, interval_ms: int, beside: Mapping[str, int] | None = None
+    ) -> WorkflowRow | None:
+        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then.
+
+        `beside` are the versions of the board's other workflows that it was judged against; None when these are others.
+        """
         with self._database.transaction() as session:
+            if beside is not None and _neighbours(session, row) != beside:
+                return None
             if _put(session, row, interval_ms):
                 session.change(
                     _KEEP, name=row.name, version=row.version + 1, digest=row.digest, body=row.body, path=row.path
@@ -68,6 +87,10 @@ class Workflows:
             raise LookupError(f"workflow {name} has no version {number}")
         return workflow_row(found)
 
+    def set_file_problem(self, path: str, problem: str | None) -> bool:
+        """Store what is wrong with the file that the version in force was read from; True when that changed."""
+        return self._database.change(_SET_FILE_PROBLEM, path=path, problem=problem) > 0
+
     def set_problem(self, name: str, problem: str | None) -> bool:
         """Store what the board lacks for the workflow's contract; True when that changed."""
         return self._database.change(_SET_PROBLEM, name=name, problem=problem) == 1
@@ -76,6 +99,11 @@ class Workflows:
 def workflow_row(row: Row) -> WorkflowRow:
     """A version as the engine knows it."""
     return WorkflowRow(row.name, row.version, row.digest, row.body, row.path, row.scope, row.problem)
+
+
+def _neighbours(session: Session, row: WorkflowRow) -> dict[str, int]:
+    session.row(LOCK_FLEET)
+    return {found.name: found.version for found in session.rows(_BESIDE, scope=row.scope, name=row.name)}
 
 
 def _put(session: Session, row: WorkflowRow, interval_ms: int) -> bool:

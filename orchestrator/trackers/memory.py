@@ -192,7 +192,7 @@ class MemoryTracker:
     @property
     def profile(self) -> Profile:
         """What this adapter can do: everything."""
-        return Profile(KIND, f"{KIND}:{self.board.key}", conditional_moves=True, edits_comments=True)
+        return Profile(KIND, f"{KIND}:{self.board.key}", conditional_moves=True, edits_comments=True, whole_board=True)
 
     def states(self) -> tuple[str, ...]:
         """The board's states."""

@@ -148,6 +148,7 @@ def test_blockers_come_with_their_states(bench: Bench, tracker: Tracker):
     assert item.blockers_readable
 
 
+@pytest.mark.proves("FS-20")
 def test_a_move_is_made_in_the_boards_spelling(bench: Bench, tracker: Tracker):
     """Asked for in any case, written as the board writes it."""
     item_id = bench.add("Mend the pump", "To Do")
@@ -190,6 +191,7 @@ def test_a_move_of_a_card_that_is_gone_says_so(bench: Bench, tracker: Tracker):
     assert tracker.move(item_id, "Done", only_from=["To Do"], revision=None) == NotMoved(None)
 
 
+@pytest.mark.proves("FS-20")
 def test_a_move_to_a_state_that_the_board_has_not_is_a_fault(bench: Bench, tracker: Tracker):
     """A renamed column is for a person to mend; nothing is written."""
     item_id = bench.add("Mend the pump", "To Do")

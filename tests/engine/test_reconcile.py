@@ -1,9 +1,13 @@
 """One tick: what it reports, what it does when it cannot read, and that looking writes nothing."""
 
+from dataclasses import replace
+
 import pytest
 
+from orchestrator.domain.contract import StateContract
+from orchestrator.domain.difference import Change
 from orchestrator.domain.reconcile import Dispatch
-from orchestrator.engine import reconcile
+from orchestrator.engine import preview
 from orchestrator.ports.tracker import TrackerError, TrackerFault
 from orchestrator.trackers.memory import MemoryTracker
 
@@ -12,17 +16,36 @@ def test_a_preview_says_what_a_tick_would_do_and_writes_nothing(world):
     """The plan has the dispatch; not one row changed."""
     world.add("A-1")
     before = world.fingerprint()
-    plan, board, _ = reconcile.preview(world.process.ports, "world")
+    plan, board, _ = preview.preview(world.process.ports, "world")
     assert [type(action) for action in plan.actions] == [Dispatch]
     assert set(board.items) == {"A-1"}
     assert world.fingerprint() == before
+
+
+@pytest.mark.proves("SC-18")
+def test_comparing_with_another_contract_writes_nothing(world):
+    """A card that would start, one that would stop, one that would be cleaned; not one row version has changed."""
+    for number, state in enumerate(("Todo", "Backlog", "In Review"), start=1):
+        world.add(f"A-{number}", state=state)
+    world.tick()
+    before = world.fingerprint()
+    other = StateContract(("Backlog",), ("Done", "In Review"))
+    found = preview.compare(world.process.ports, "world", replace(world.workflow, contract=other))
+    assert {each.item: each.change for each in found.differences} == {
+        "A-1": Change.STOP,
+        "A-2": Change.START,
+        "A-3": Change.CLEAN,
+    }
+    assert world.fingerprint() == before
+    with pytest.raises(preview.OtherBoard, match="memory:elsewhere"):
+        preview.compare(world.process.ports, "world", replace(world.workflow, scope="memory:elsewhere"))
 
 
 def test_the_report_of_a_tick_stands_on_its_row(world):
     """Counts of actions and reasons, for whoever asks what the last tick did."""
     world.add("A-1")
     world.add("A-2", state="Backlog")
-    assert world.tick().counts == {"dispatch": 1}
+    assert world.tick().counts == {"dispatch": 1, "not_active": 1}
     assert world.one("select report -> 'counts' ->> 'dispatch' from reconciler") == "1"
 
 

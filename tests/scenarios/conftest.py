@@ -1,5 +1,5 @@
 """Every test here plays on a stage of its module."""
 
-from tests.stage import stage, world
+from tests.stage import said, stage, world
 
-__all__ = ["stage", "world"]
+__all__ = ["said", "stage", "world"]

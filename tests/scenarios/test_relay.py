@@ -91,9 +91,7 @@ def test_a_card_has_one_status_comment_however_often_it_changes(waiting):
     waiting.run_until_quiet()
     waiting.drag("A-1", "Todo")
     waiting.run_until_quiet()
-    assert [comment.body.splitlines()[0] for comment in waiting.board.said("A-1")] == [
-        "Turn 2 is done; ready for review."
-    ]
+    assert [comment.body.splitlines()[0] for comment in waiting.board.said("A-1")] == ["Turn 2 is done."]
 
 
 @pytest.mark.proves("H14", "TW-05", "TW-13")
@@ -147,4 +145,4 @@ def test_an_old_text_that_arrives_late_does_not_stay(waiting, monkeypatch):
     monkeypatch.setattr(MemoryTracker, "comment", freeze_once)
     waiting.relay()
     waiting.run_until_quiet()
-    assert [said.body.splitlines()[0] for said in waiting.board.said("A-1")] == ["Turn 2 is done; ready for review."]
+    assert [said.body.splitlines()[0] for said in waiting.board.said("A-1")] == ["Turn 2 is done."]

@@ -49,3 +49,37 @@ def test_a_column_that_gets_its_name_back_heals_the_contract(renamed):
     renamed.run_until_quiet()
     assert renamed.one("select problem from workflow") is None
     assert {renamed.state(card) for card in CARDS} == {"In Review"}
+
+
+@pytest.mark.proves("SC-14", "SC-17")
+def test_a_renamed_column_is_one_alarm_and_not_one_a_tick(renamed, said):
+    """However many ticks look at the broken board there is one line, and one more when it has healed."""
+    for _ in range(3):
+        renamed.tick()
+    assert said().count("contract broken") == 0  # the fixture's tick has said it
+    renamed.board.states = tuple("Todo" if state == "To do" else state for state in renamed.board.states)
+    for _ in range(3):
+        renamed.tick()
+    assert said().count("contract healed") == 1
+    renamed.board.states = tuple("To do" if state == "Todo" else state for state in renamed.board.states)
+    for _ in range(3):
+        renamed.tick()
+    assert said().count("contract broken") == 1
+
+
+@pytest.mark.proves("SC-14", "FS-19")
+def test_a_missing_review_column_is_an_alarm_and_a_hold_and_no_success(stage):
+    """The card stays where it is, nothing on it says that it is to be reviewed, and a person's move brings it back."""
+    world = stage.world()
+    world.add("A-1")
+    world.tick()
+    world.board.states = tuple(state for state in world.board.states if state != "In Review")
+    world.run_until_quiet()
+    assert world.state("A-1") == "Todo"
+    assert "'In Review'" in world.one("select problem from workflow")
+    assert world.rows("select kind from hold where lifted_at is null") == [("parked_move",)]
+    assert [comment.body.splitlines()[0] for comment in world.board.said("A-1")] == ["Turn 1 is done."]
+    world.board.states = (*world.board.states, "In Review")
+    world.drag("A-1", "Rework")
+    world.run_until_quiet()
+    assert world.state("A-1") == "In Review"

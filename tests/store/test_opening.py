@@ -8,7 +8,8 @@ from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Counters, End, Handoff, Parked, Recheck, StopReason, TurnStatus
-from orchestrator.ports.store import Opened, Settlement
+from orchestrator.ports.store import Opened, Refused, Settlement
+from orchestrator.store.open import open_store
 from tests.store.scene import handoff_move, item, together
 from tests.waiting import until
 
@@ -167,3 +168,15 @@ def test_an_item_that_another_workflow_serves_asks_for_no_listing(scene):
     assert scene.refused(opening).reason is NotDispatched.RUNNING
     scene.store.set_offset(1)
     assert scene.store.reconciler.begin(None) is None
+
+
+@pytest.mark.proves("CS-06")
+def test_openings_at_once_stay_below_the_fleets_cap(scene, url):
+    """Four workflows' worth of dispatches at one moment and room for two: the fleet's lock lets them in one by one."""
+    capped = open_store(url, max_turns=2)
+    openings = [scene.opening(item(f"X-{number}")) for number in range(4)]
+    answers = together(*(lambda opening=opening: capped.items.open_turn(opening) for opening in openings))
+    refused = [answer.reason for answer in answers if isinstance(answer, Refused)]
+    assert refused == [NotDispatched.NO_WORKER_SLOT] * 2
+    assert scene.one("select open_turns from workflow") == 2
+    capped.close()

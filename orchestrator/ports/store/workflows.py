@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -27,8 +28,13 @@ class WorkflowRow:
 class WorkflowStore(Protocol):
     """The workflows in force; a changed, valid file becomes the next version."""
 
-    def publish(self, row: WorkflowRow, *, interval_ms: int) -> WorkflowRow:
-        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then."""
+    def publish(
+        self, row: WorkflowRow, *, interval_ms: int, beside: Mapping[str, int] | None = None
+    ) -> WorkflowRow | None:
+        """Put a file in force as `row.version` + 1 by compare-and-set (0: the first); returns what is in force then.
+
+        `beside` are the versions of the board's other workflows that it was judged against; None when these are others.
+        """
         ...
 
     def current(self, name: str) -> WorkflowRow | None:
@@ -41,6 +47,10 @@ class WorkflowStore(Protocol):
 
     def version(self, name: str, number: int) -> WorkflowRow:
         """A version that a turn was opened with."""
+        ...
+
+    def set_file_problem(self, path: str, problem: str | None) -> bool:
+        """Store what is wrong with the file that the version in force was read from; True when that changed."""
         ...
 
     def set_problem(self, name: str, problem: str | None) -> bool:

@@ -84,6 +84,7 @@ class BacklogTracker:
                 conditional_moves=exchanges,
                 edits_comments=True,
                 notes=_NOTES if exchanges else _NOTES + _NO_EXCHANGE,
+                whole_board=True,
             )
         return self._profile
 

@@ -1,0 +1,116 @@
+"""The fleet in numbers, for Prometheus: counted in the store at the moment of asking, so no process need remember any.
+
+A series is there also while its value is zero, so that an alert on it can tell "none" from "nobody looked".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+import prometheus_client
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from orchestrator.store.views import Overview, WorkflowView
+
+_PREFIX = "stationkeeper"
+_TURN_STATUSES = ("queued", "running")
+_WRITE_STATUSES = ("pending", "claimed", "unknown")
+
+_STATUS = ("workflow", "status")
+
+Samples = Iterable[tuple[tuple[str, ...], float]]
+
+
+def exposition(overview: Overview) -> str:
+    """The numbers as text, as Prometheus reads it."""
+    return prometheus_client.generate_latest(_registry(overview)).decode()
+
+
+def write(overview: Overview, path: Path) -> None:
+    """The same into a file for the node exporter's textfile collector, which never meets half of it."""
+    prometheus_client.write_to_textfile(str(path), _registry(overview))
+
+
+def _registry(overview: Overview) -> prometheus_client.CollectorRegistry:
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(_Fleet(overview))
+    return registry
+
+
+class _Fleet(Collector):
+    """One look at the fleet."""
+
+    def __init__(self, overview: Overview) -> None:
+        self._overview = overview
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Every number, by workflow where it has one."""
+        seen = self._overview
+        names = [each.name for each in seen.workflows]
+        waits = ((key, float(count)) for key, count in seen.waits.items())
+        yield _gauge("waiting_items", "Items left out by the last tick.", waits, labels=("workflow", "reason"))
+        for name, what, value in _OF_WORKFLOWS:
+            yield _gauge(name, what, [((each.name,), value(each, seen.now)) for each in seen.workflows])
+        turns = Counter((turn.workflow, turn.status) for turn in seen.turns)
+        yield _gauge("open_turns", "Open turns.", _filled(turns, names, _TURN_STATUSES), labels=_STATUS)
+        writes = Counter((write.workflow, write.status) for write in seen.writes)
+        yield _gauge("outbox_rows", "Writes not settled yet.", _filled(writes, names, _WRITE_STATUSES), labels=_STATUS)
+        oldest = [((name, status), self._oldest(name, status)) for name in names for status in _WRITE_STATUSES]
+        yield _gauge("outbox_oldest_age_seconds", "Age of the oldest of them.", oldest, labels=_STATUS)
+        holds = Counter((hold.scope, hold.kind) for hold in seen.holds)
+        standing = ((key, float(count)) for key, count in holds.items())
+        yield _gauge("holds", "Standing holds.", standing, labels=("scope", "kind"))
+
+    def _oldest(self, workflow: str, status: str) -> float:
+        written = [
+            write.written_at for write in self._overview.writes if write.workflow == workflow and write.status == status
+        ]
+        return _age(min(written), self._overview.now) if written else 0.0
+
+
+def _age(at: datetime | None, now: datetime) -> float:
+    """By the database's clock, which stamped both."""
+    return max((now - at).total_seconds(), 0.0) if at is not None else float("inf")
+
+
+# What is true of each workflow now.
+_OF_WORKFLOWS: tuple[tuple[str, str, Callable[[WorkflowView, datetime], float]], ...] = (
+    (
+        "contract_broken",
+        "1 while the board lacks a state that the workflow names.",
+        lambda each, _: float(each.problem is not None),
+    ),
+    (
+        "workflow_file_bad",
+        "1 while the file cannot be used and an older version stays.",
+        lambda each, _: float(each.file_problem is not None),
+    ),
+    ("workflow_version", "The version in force.", lambda each, _: float(each.version)),
+    (
+        "last_tick_age_seconds",
+        "Since the last tick began; +Inf: never.",
+        lambda each, now: _age(each.ticked_at, now),
+    ),
+    (
+        "last_listing_age_seconds",
+        "Since the board was listed last; +Inf: never.",
+        lambda each, now: _age(each.listed_at, now),
+    ),
+)
+
+
+def _gauge(name: str, what: str, samples: Samples, *, labels: tuple[str, ...] = ("workflow",)) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"{_PREFIX}_{name}", what, labels=labels)
+    for values, value in sorted(samples):
+        family.add_metric(values, value)
+    return family
+
+
+def _filled(counted: Mapping[tuple[str, str], int], workflows: Iterable[str], statuses: Iterable[str]) -> Samples:
+    """The counts, with a zero for each pair that has none."""
+    known = tuple(statuses)
+    return [((name, status), float(counted.get((name, status), 0))) for name in workflows for status in known]
