@@ -109,6 +109,6 @@ def _decoded(content: bytes, path: Path) -> str:
 
 
 def _judge_template(template: str) -> None:
-    problem = prompts.check(template)
-    if problem is not None:
-        raise Rejected(Code.TEMPLATE_ERROR, [Finding(problem.line, problem.message)])
+    found = prompts.problems(template)
+    if found:
+        raise Rejected(Code.TEMPLATE_ERROR, [Finding(problem.line, problem.message) for problem in found])
