@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
 from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
 from orchestrator.celery import app
 from orchestrator.ports import Ports
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.ports.supervisor import Supervisor
+from orchestrator.ports.tracker import TrackerError, TrackerFault
 from orchestrator.store import connections, migrate
 from orchestrator.store.open import open_store
 
 
 def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None) -> Ports:
     """Every door, open. A process that runs no turns has no supervisor, and must not ask for one."""
+    environment = settings.inherited()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
     return Ports(
         store=open_store(
@@ -24,11 +29,13 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),
         clock=clock.SystemClock(),
-        workflows=workflow.WorkflowFiles(found.workflows, environment=settings.inherited()),
+        workflows=workflow.WorkflowFiles(
+            found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
+        ),
         workspaces=workspaces.GitWorkspaces(),
         prompts=prompts.LiquidPrompts(),
-        tracker=adapters.Trackers(),
-        agent=adapters.Agents(settings.inherited()),
+        tracker=adapters.Trackers(functools.partial(_resolved, environment=environment)),
+        agent=adapters.Agents(environment),
         supervisor=lambda: _required(supervisor),
     )
 
@@ -40,6 +47,13 @@ def schema_complaint(found: settings.Settings) -> str | None:
     except (migrate.SchemaMismatch, connections.UnfitServer, StoreUnavailable) as complaint:
         return str(complaint)
     return None
+
+
+def _resolved(options: Mapping[str, object], *, environment: Mapping[str, str]) -> Mapping[str, object]:
+    try:
+        return workflow.resolve_options(options, environment)
+    except workflow.Unresolved as error:
+        raise TrackerError(TrackerFault.CONFIG, f"tracker.{error}") from error
 
 
 def _required(supervisor: Supervisor | None) -> Supervisor:

@@ -7,7 +7,7 @@
     rendering    the door's adapter: a template and an item -> a prompt
 
 A template sees dictionaries, lists, texts, numbers and nothing of Python. What it names and we do not know is an error.
-Its text keeps blank lines where the file has its front matter, so that every line number counts from the top of the file.
+Its text keeps blank lines where the file has its front matter, so that a line number counts from the top of the file.
 """
 
 from orchestrator.prompts.judging import TemplateProblem as TemplateProblem

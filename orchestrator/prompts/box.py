@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import liquid
 from liquid.exceptions import LiquidSyntaxError, ResourceLimitError
@@ -38,8 +38,8 @@ _MULTIPLYING = frozenset({"replace", "join"})
 class _Work(liquid.RenderContext):
     """One rendering, and what it has cost so far."""
 
-    def __init__(self, template: liquid.BoundTemplate, **rest: object) -> None:
-        super().__init__(template, **rest)  # type: ignore[arg-type] -- the library's own keywords, passed through
+    def __init__(self, template: liquid.BoundTemplate, *, globals: Mapping[str, object]) -> None:  # noqa: A002 - theirs
+        super().__init__(template, globals=globals)
         self.left_iterations = MAX_ITERATIONS
         self.left_characters = MAX_FILTERED_CHARACTERS
 
@@ -144,7 +144,7 @@ def _size(value: object, token: Token | None) -> int:
     elif isinstance(value, list | tuple | dict):
         size = len(value)
     elif isinstance(value, int):
-        size = value.bit_length() * MAX_OUTPUT_CHARACTERS // MAX_NUMBER_BITS if value.bit_length() > 64 else 1
+        size = 1 if value.bit_length() <= MAX_NUMBER_BITS else MAX_OUTPUT_CHARACTERS + 1
     else:
         size = 1
     if size > MAX_OUTPUT_CHARACTERS or (isinstance(value, range) and size > MAX_ITERATIONS):

@@ -13,7 +13,10 @@ from dataclasses import dataclass, field
 _ACTION = re.compile(r"\{\{(-?)(.*?)(-?)\}\}", re.DOTALL)
 _WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[()|,]|[^\s()|,"`]+')
 # What Go actions begin with, and no output of Liquid that we know.
-_GO = re.compile(r"\s*(?:[.$(]|/\*|(?:if|else|end|range|with|define|template|block|break|continue|not|and|or|eq|ne)\b)")
+_GO = re.compile(
+    r"\s*(?:[.$(]|/\*|(?:if|else|end|range|with|define|template|block|break|continue"
+    r"|not|and|or|eq|ne|len|index|printf|lower|upper|trim|join|default)\b)"
+)
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _FILTERS = {
@@ -129,7 +132,9 @@ class _Reader:
         first, *pipes = _split(words, "|")
         match _terms(first):
             case [[name], *options, value] if name in _FILTERS:
-                return " | ".join([self._operand(_unwrapped(value)), self._filter(name, options), *self._filters(pipes)])
+                return " | ".join(
+                    [self._operand(_unwrapped(value)), self._filter(name, options), *self._filters(pipes)]
+                )
             case _:
                 return " | ".join([self._operand(first), *self._filters(pipes)])
 

@@ -64,7 +64,8 @@ def _foreign(template: str) -> tuple[TemplateProblem, ...]:
     if len(template) > box.MAX_TEMPLATE_CHARACTERS:
         return ()
     return tuple(
-        TemplateProblem(_line(template, each.index), _spelled(each)) for each in golang.spellings(template)[:MAX_PROBLEMS]
+        TemplateProblem(_line(template, each.index), _spelled(each))
+        for each in golang.spellings(template)[:MAX_PROBLEMS]
     )
 
 
