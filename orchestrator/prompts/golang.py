@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 _ACTION = re.compile(r"\{\{(-?)(.*?)(-?)\}\}", re.DOTALL)
+# An action whose end is missing would be looked for to the end of the file from each of its openings.
+_OPENING, _CLOSING = "{{", "}}"
 _WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[()|,]|[^\s()|,"`]+')
 # What Go actions begin with, and no output of Liquid that we know.
 _GO = re.compile(
@@ -179,11 +181,20 @@ class _Reader:
 
 def spellings(template: str) -> tuple[Spelling, ...]:
     """Every action of a Go template in order; empty when the template is none."""
-    actions = list(_ACTION.finditer(template))
+    actions = list(_actions(template))
     if not any(_GO.match(action[2]) for action in actions):
         return ()
     reader = _Reader()
     return tuple(Spelling(action.start(), action[0], _spelled(reader, action)) for action in actions)
+
+
+def _actions(template: str) -> Iterator[re.Match[str]]:
+    at = template.find(_OPENING)
+    while at >= 0 and (end := template.find(_CLOSING, at)) >= 0:
+        found = _ACTION.fullmatch(template, at, end + len(_CLOSING))
+        if found:
+            yield found
+        at = template.find(_OPENING, end + len(_CLOSING))
 
 
 def _spelled(reader: _Reader, action: re.Match[str]) -> str | None:

@@ -93,6 +93,10 @@ def _values(lines: list[str]) -> tuple[Mapping[str, object], dict[Key, int]]:
     except RecursionError as error:
         message = f"values are nested more than {MAX_DEPTH} levels deep; no setting needs more than four"
         raise Rejected(Code.PARSE_ERROR, [Finding(2, message)]) from error
+    except (AttributeError, TypeError, LookupError) as error:
+        # `!!timestamp 5`: the loader takes a tag's word for what the value is.
+        message = "a value here is not what its '!!' tag says; settings need no tags, take it out"
+        raise Rejected(Code.PARSE_ERROR, [Finding(2, message)]) from error
 
 
 def _not_yaml(error: yaml.MarkedYAMLError) -> Finding:

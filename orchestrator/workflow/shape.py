@@ -60,13 +60,12 @@ def _finding(error: Mapping[str, Any], document: Document) -> Finding:
     if error["type"] == "missing":
         remedy = _REMEDIES.get(name, "write it")
         return Finding(document.line(key[:-1]), f"'{name}' is missing{keys.meant(document, key)}; {remedy}")
+    subject, remedy = f"'{name}'", _REMEDIES.get(name, "")
     if key in document.origins:
-        name, remedy = f"{name}' (from '{document.origins[key]}", "set the variable right or unset it"
-    else:
-        remedy = _REMEDIES.get(name, "")
+        subject, remedy = f"'{name}' (from {document.origins[key]})", "set the variable right or unset it"
     expected = _EXPECTED.get(error["type"], error["msg"])
     remedy = remedy or _quotes(error["input"], expected)
-    message = f"'{name}': found {_shown(error['input'])}, expected {expected.format(**error.get('ctx', {}))}"
+    message = f"{subject}: found {_shown(error['input'])}, expected {expected.format(**error.get('ctx', {}))}"
     return Finding(document.line(key), f"{message}; {remedy}" if remedy else message)
 
 

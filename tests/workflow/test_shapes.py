@@ -60,8 +60,10 @@ def test_symphonys_shape_runs_with_the_tracker_block_alone_changed():
     said = [re.sub(r"^WORKFLOW.md:\d+: ", "", warning) for warning in found.warnings]
     assert [line for line in said if "not used yet" not in line] == [
         "'agent.max_concurrent_agents_by_state.todo' limits nothing; 'todo' is not in tracker.active_states",
-        "'agent.kind': there is no kind 'codex' here, so every turn would fail; known are command; "
-        "for any program write 'kind: command' and 'command: …'",
+        (
+            "'agent.kind': there is no kind 'codex' here, so every turn would fail; known are command; "
+            "for any program write 'kind: command' and 'command: …'"
+        ),
     ]
 
 
@@ -89,10 +91,10 @@ def test_a_go_body_is_answered_with_the_liquid_spelling_of_each_action():
         ("{{ if not .attempt }}", "{% if attempt == nil %}"),
         ("{{ if gt (len .issue.labels) 0 }}", "{% if issue.labels.size > 0 %}"),
         ("{{ if or .attempt .issue.labels }}", "{% if attempt or issue.labels != blank %}"),
-        ('{{ index .issue.labels 0 | upper }}', "{{ issue.labels[0] | upcase }}"),
-        ('{{ lower .issue.title }}', "{{ issue.title | downcase }}"),
-        ('{{ $x := .issue.state }}', "{% assign x = issue.state %}"),
-        ("{{ .issue.title | printf \"%q\" }}", None),
+        ("{{ index .issue.labels 0 | upper }}", "{{ issue.labels[0] | upcase }}"),
+        ("{{ lower .issue.title }}", "{{ issue.title | downcase }}"),
+        ("{{ $x := .issue.state }}", "{% assign x = issue.state %}"),
+        ('{{ .issue.title | printf "%q" }}', None),
         ('{{ template "part" . }}', None),
         ("{{ if or (and .attempt .issue.url) .issue.labels }}", None),
     ],
