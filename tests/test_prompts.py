@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from orchestrator import prompts
-from orchestrator.prompts import names
 from orchestrator.domain.item import Blocker, Item
 from orchestrator.ports.prompts import PromptFailed
+from orchestrator.prompts import box, names
 
 ITEM = Item(
     id="7",
@@ -163,3 +163,39 @@ def test_no_template_at_all_is_met_with_a_traceback(template):
     assert all(problem.line >= 1 for problem in prompts.problems(template))
     with contextlib.suppress(PromptFailed):
         assert isinstance(render(template), str)
+
+
+@pytest.mark.proves("PT-05")
+def test_guidance_names_the_card_and_the_turn_and_not_the_task():
+    """A session that has the task is not told it again."""
+    told = prompts.LiquidPrompts().guidance(ITEM, attempt=2, run=RUN, retry_kind=None)
+    assert "BACK-7" in told
+    assert "turn 2 of at most 20" in told
+    assert "attempt 2" in told
+    assert "Fix the login" not in told
+
+
+@pytest.mark.parametrize("size", [box.MAX_TEMPLATE_CHARACTERS, 10])
+def test_what_costs_the_parser_its_time_is_refused_before(size):
+    """A prompt has an end, and so has each of its actions; both are looked at in one walk."""
+    (problem,) = prompts.problems("\n" + "{{" * size)
+    assert ("longer than" in problem.message) is (size > 10)
+    (problem,) = prompts.problems("{% assign x = 1 %}" * (box.MAX_ACTIONS + 1))
+    assert f"more than {box.MAX_ACTIONS}" in problem.message
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for i in (1..9000) %}{% endfor %}" * 2,
+        "{{ (1..20000) | join: ',' }}",
+        "{% capture x %}" + "a" * 9000 + "{% endcapture %}{{ x | replace: 'a', x | replace: 'a', x }}",
+        "{% assign n = 9 %}{% for i in (1..60) %}{% assign n = n | times: n %}{% endfor %}",
+    ],
+    ids=["loops one after another", "a long range", "a growing text", "a growing number"],
+)
+def test_what_grows_without_end_is_stopped_on_its_way(template):
+    """All loops of a prompt have one limit, and so has all that its filters make."""
+    assert prompts.problems(template) == ()
+    with pytest.raises(PromptFailed, match=r"more than|too large|too much"):
+        render(template)

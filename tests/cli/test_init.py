@@ -1,4 +1,4 @@
-"""`orchestrator init`: the file that it writes is valid without a word, says what it chose, and is never written over."""
+"""`orchestrator init`: what it writes is valid, says what was chosen, and overwrites nothing."""
 
 import json
 import subprocess
