@@ -4,6 +4,9 @@ PYTHON ?= python3
 READY := .venv/.ready
 BIN := .venv/bin
 
+# Tests that start no process and no server: what the gate has time for.
+PURE := tests/domain tests/models tests/house tests/workflow tests/engine tests/cli tests/test_prompts.py tests/test_settings.py
+
 # Hashes of every platform, no address of any registry; right for each Python that pyproject.toml allows.
 COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
 
@@ -31,7 +34,7 @@ check: $(READY) ## the gate without servers: format, lint, types, layers, pure t
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy orchestrator tasks beat_schedule.py docs/generate.py ops/health.py
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest tests -q -m "not services and not e2e and not long"
+	@$(BIN)/python -m pytest $(PURE) -q -m "not services and not e2e and not long"
 
 bench: $(READY) ## the benchmarks, side by side with what you would use instead
 	@$(BIN)/python -m bench

@@ -12,10 +12,8 @@ from kombu.entity import Exchange, Queue
 
 import beat_schedule
 from orchestrator import queue, settings
+from orchestrator.engine.worker import SPARE_THREADS
 
-# A worker's threads: turn slots of our own count, and these for ticks and write-backs, at most two each, so that a
-# plain worker on all queues is never full (a full threads pool looks at its queue once a second only).
-SPARE_THREADS = 4
 # Redis may freeze rather than fail; a publish must not hold a tick longer than this.
 BROKER_TIMEOUT_SECONDS = 2.0
 # Early acknowledgement leaves nothing for the broker to redeliver; the number only has to be finite.

@@ -15,9 +15,8 @@ from functools import cache
 from uuid import uuid4
 
 from orchestrator import clock, queue, settings, wiring
-from orchestrator.celery import SPARE_THREADS
 from orchestrator.engine.publish import Publisher
-from orchestrator.engine.worker import Identity, Slots, Worker
+from orchestrator.engine.worker import Identity, Slots, Worker, turn_slots
 from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkerRow
 from orchestrator.pulse import Pulse
@@ -71,7 +70,8 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
     """Start work on these queues: a supervisor where turns are taken, a tick where ticks run, the pulse anywhere."""
     here, found = context(), settings.load()
     if queue.TURNS in queues:
-        here.worker.turns.open(turn_slots(queues, threads=threads, wanted=found.turn_slots))
+        shared = bool(queues - {queue.TURNS})
+        here.worker.turns.open(turn_slots(found.turn_slots, threads=threads, shared=shared))
         here.supervisor.start()
     here.pulse.start()
     if queue.CONTROL in queues:
@@ -79,16 +79,6 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
         here.publisher.look()
         here.ports.store.reconciler.request(None, listing=True)
         here.ports.queue.ring()
-
-
-def turn_slots(queues: frozenset[str], *, threads: int, wanted: int) -> int:
-    """How many turns this worker takes at a time: never so many that its ticks and write-backs find no thread.
-
-    `threads` is the pool's size (`-c`). A pool too small to spare four keeps one turn: a worker that takes no turn at
-    all would be a riddle.
-    """
-    spared = SPARE_THREADS if queues - {queue.TURNS} else 0
-    return max(min(wanted, threads - spared), 1)
 
 
 def hand_back() -> None:

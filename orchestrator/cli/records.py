@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import orchestrator.store.migrate as schema
 from orchestrator import settings
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.store.open import open_store
@@ -13,8 +14,10 @@ from orchestrator.store.queries import Queries
 
 @contextmanager
 def reading() -> Iterator[Queries]:
-    """The queries of this folder's system. Raises settings.NotConfigured, StoreUnavailable."""
-    store = open_store(settings.load().database_url)
+    """The queries of this folder's system. Raises settings.NotConfigured, SchemaMismatch, StoreUnavailable."""
+    database_url = settings.load().database_url
+    schema.refuse_other_schema(database_url)
+    store = open_store(database_url)
     try:
         yield store.queries
     finally:

@@ -17,7 +17,12 @@ def main(descriptor: int, installation: str) -> None:
     telemetry.configure(telemetry.Style.JSON)
     found = settings.load()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
-    store = open_store(found.database_url, left_out=left_out)
+    store = open_store(
+        found.database_url,
+        left_out=left_out,
+        lease_seconds=found.lease_seconds,
+        requeue_seconds=found.requeue_seconds,
+    )
     config = Config(
         installation=installation,
         host=clock.host_name(),

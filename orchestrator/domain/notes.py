@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from uuid import UUID
+
+from orchestrator.domain import keys
 from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason
+from orchestrator.domain.writeback import Comment, Write, WriteKind
 
 # What a person reads for a stop that came from outside; every other reason is the agent's and speaks for itself.
 _WHY_STOPPED = {
@@ -27,6 +32,33 @@ def ended(conclusion: Conclusion, ordinal: int, *, summary: str, branch: str | N
     if summary.strip():
         lines += ["", summary.strip()]
     return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who tells of a turn's end: this installation, about which turn, its number on the card, and where its work is."""
+
+    installation: str
+    turn_id: UUID
+    ordinal: int
+    branch: str | None
+
+
+def parting(speaker: Speaker, conclusion: Conclusion, summary: str) -> tuple[Write, ...]:
+    """What every end of a turn leaves on its card: the status comment, and the one comment of a hold."""
+    body = ended(conclusion, speaker.ordinal, summary=summary, branch=speaker.branch)
+    status = Comment(keys.status_comment_key(speaker.installation), body)
+    match conclusion:
+        case End():
+            return (Write(WriteKind.CANCELLED, status),)
+        case Handoff(stop=StopReason.NO_CHANGE):
+            return (Write(WriteKind.NO_CHANGE, status),)
+        case Parked():
+            key = keys.hold_comment_key(speaker.installation, str(speaker.turn_id))
+            hold = Comment(key, held(conclusion, branch=speaker.branch))
+            return Write(WriteKind.TURN_ENDED, status), Write(WriteKind.HOLD, hold)
+        case _:
+            return (Write(WriteKind.TURN_ENDED, status),)
 
 
 def held(conclusion: Parked, *, branch: str | None) -> str:

@@ -178,7 +178,7 @@ def _next_step(record: ItemRecord, stop: StopReason | None, view: View) -> Actio
         return Cancel(record, stop)
     if turn.status is TurnStatus.RUNNING:
         ran_out = view.records.trusted and turn.lease_until is not None and turn.lease_until < view.now
-        return Expire(record) if ran_out else None
+        return Expire(record) if ran_out or turn.dead else None
     if _is_on_its_way(record, view) or _is_held(record, view.records):
         return None
     return Requeue(record)

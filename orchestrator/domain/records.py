@@ -40,7 +40,8 @@ class TurnRecord:
     """An open turn. `state` is the active state in which its item stood last, as far as we know.
 
     It stood there at dispatch, a later tick saw it there, or a move of ours put it there. The caps count it there, and
-    a hold remembers it: the state that a worker re-read may be older than a move of ours.
+    a hold remembers it: the state that a worker re-read may be older than a move of ours. `dead` is its supervisor's
+    word, which needs no clock: it counts even when no lease may be judged.
     """
 
     id: UUID
@@ -50,6 +51,7 @@ class TurnRecord:
     enqueued_at: datetime | None = None
     lease_until: datetime | None = None
     cancelled: bool = False
+    dead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

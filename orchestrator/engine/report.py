@@ -5,7 +5,8 @@ from __future__ import annotations
 from orchestrator.domain import keys, notes
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Item
-from orchestrator.domain.turn import Conclusion, End, Ending, Handoff, Parked, StopReason
+from orchestrator.domain.notes import Speaker
+from orchestrator.domain.turn import Conclusion, Ending, Handoff
 from orchestrator.domain.workflow import Workflow
 from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
 from orchestrator.ports.store import Admitted
@@ -25,21 +26,11 @@ def ended(
     installation: str, admitted: Admitted, *, workflow: Workflow, conclusion: Conclusion, ending: Ending
 ) -> tuple[Write, ...]:
     """The status comment with the turn's end; a hand-off moves the card; a hold has a comment of its own."""
-    branch = _branch(admitted, workflow)
-    note = notes.ended(conclusion, admitted.ordinal, summary=ending.summary or ending.reason, branch=branch)
-    status = Comment(keys.status_comment_key(installation), note)
-    match conclusion:
-        case Handoff(stop=stop):
-            kind = WriteKind.NO_CHANGE if stop is StopReason.NO_CHANGE else WriteKind.TURN_ENDED
-            return Write(kind, Move(Role.HANDOFF, _only_from(admitted, workflow))), Write(kind, status)
-        case End():
-            return (Write(WriteKind.CANCELLED, status),)
-        case Parked():
-            key = keys.hold_comment_key(installation, str(admitted.ref.turn_id))
-            held = Comment(key, notes.held(conclusion, branch=branch))
-            return Write(WriteKind.TURN_ENDED, status), Write(WriteKind.HOLD, held)
-        case _:
-            return (Write(WriteKind.TURN_ENDED, status),)
+    speaker = Speaker(installation, admitted.ref.turn_id, admitted.ordinal, _branch(admitted, workflow))
+    told = notes.parting(speaker, conclusion, ending.summary or ending.reason)
+    if isinstance(conclusion, Handoff):
+        return Write(told[0].kind, Move(Role.HANDOFF, _only_from(admitted, workflow))), *told
+    return told
 
 
 def _only_from(admitted: Admitted, workflow: Workflow) -> tuple[str, ...]:

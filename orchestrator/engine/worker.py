@@ -11,6 +11,20 @@ from uuid import UUID, uuid4
 
 from orchestrator.ports.store import Owner
 
+# A worker's threads: turn slots of our own count, and these for ticks and write-backs, at most two each, so that a
+# plain worker on all queues is never full (a full threads pool looks at its queue once a second only).
+SPARE_THREADS = 4
+
+
+def turn_slots(wanted: int, *, threads: int, shared: bool) -> int:
+    """How many turns a worker takes at a time: never so many that its ticks and write-backs find no thread.
+
+    `threads` is the pool's size (`-c`), `shared` whether the worker also serves ticks or write-backs. A pool too small
+    to spare four keeps one turn: a worker that takes no turn at all would be a riddle.
+    """
+    spared = SPARE_THREADS if shared else 0
+    return max(min(wanted, threads - spared), 1)
+
 
 class Slots:
     """So many at a time, without waiting: who finds none goes away, and the next tick or hint comes again."""

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from orchestrator.domain import notes
 from orchestrator.domain import turn as turns
+from orchestrator.domain.notes import Speaker
 from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.turn import Conclusion, Counters, StopReason, TurnLimits, TurnStatus
 from orchestrator.ports.store import TurnRef
@@ -24,8 +26,10 @@ _TAKE_ITEM = """
     for no key update
 """
 _EXPIRED = """
-    select turn.id, turn.task_id, turn.fence, turn.cancel, turn.death, turn.state,
-        item.attempt, item.turns_in_row, item.sessions, stationkeeper_clock() as now
+    select turn.id, turn.task_id, turn.fence, turn.ordinal, turn.cancel, turn.death, turn.state,
+        item.attempt, item.turns_in_row, item.sessions, stationkeeper_clock() as now,
+        (select output ->> 'branch' from step where step.turn_id = turn.id and step.name = 'workspace') as branch,
+        (select installation.id from installation) as installation
     from turn join item on item.key = turn.item_key
     where turn.item_key = :item_key and turn.status = 'running' and turn.lease_until < stationkeeper_clock()
     for no key update of turn
@@ -78,8 +82,10 @@ def orphans(database: Database, host: str, boot_id: str) -> dict[UUID, tuple[Tur
 def _conclude(session: Session, record: ItemRecord, turn: Row, *, limits: TurnLimits, workflow: str) -> None:
     session.change(_HOW, turn_id=turn.id)
     ended = concluding.Ended(turn.id, turn.task_id, record.key, workflow, turn.fence)
-    parting = Parting(turn.death or "its lease ran out")
-    concluding.apply(session, ended, _meaning(turn, limits, turn.now), parting=parting)
+    conclusion = _meaning(turn, limits, turn.now)
+    speaker = Speaker(turn.installation, turn.id, turn.ordinal, turn.branch)
+    parting = Parting(turn.death or "its lease ran out", notes.parting(speaker, conclusion, ""))
+    concluding.apply(session, ended, conclusion, parting=parting)
 
 
 def _meaning(turn: Row, limits: TurnLimits, now: datetime) -> Conclusion:

@@ -56,7 +56,7 @@ _SETTLE = """
     where id = :id and status = 'claimed'
         and claim_token = :token -- rule: claim
 """
-# A relay that wrote after its claim had run out may have written an old text over a newer one, which is then sent again.
+# A relay that wrote after its claim had run out may have put an old text over a newer one: that one is sent again.
 _SAY_AGAIN = """
     update outbox set status = 'pending', due_at = null, settled_at = null
     where status = 'sent' and id = (

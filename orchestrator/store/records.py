@@ -31,7 +31,7 @@ _ITEMS = """
     select item.key, item.item_id, item.identifier, item.version, item.fence, item.moved_at, item.absences,
         task.id as task_id, task.due_at,
         turn.id as turn_id, turn.fence as turn_fence, turn.status, turn.state, turn.enqueued_at, turn.lease_until,
-        turn.cancel is not null as cancelled,
+        turn.cancel is not null as cancelled, turn.death is not null as dead,
         held.reason as held, held.state_seen, coalesce(held.firmly, false) as held_firmly,
         exists (
             select from outbox where outbox.item_key = item.key and outbox.act = 'move'
@@ -137,4 +137,5 @@ def _turn(row: Row) -> TurnRecord:
         enqueued_at=row.enqueued_at,
         lease_until=row.lease_until,
         cancelled=row.cancelled,
+        dead=row.dead,
     )

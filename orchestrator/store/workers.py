@@ -10,11 +10,20 @@ from orchestrator.store.database import Database
 # Ten beats: a worker that is busy for a moment stays, one that died stops counting before anybody waits for it.
 SEEN_WITHIN_SECONDS = 10
 
+# A free slot is news for whoever waits for one: only a listing knows who is next. Asked for at every beat and not once,
+# because the tick that stores such a wait may have looked at the workers before this beat.
 _BEAT = """
-    insert into worker (id, host, boot_id, pid, slots, busy, queues, seen_at)
-    values (:id, :host, :boot_id, :pid, :slots, :busy, :queues, stationkeeper_clock())
-    on conflict (id) do update
-    set slots = excluded.slots, busy = excluded.busy, queues = excluded.queues, seen_at = excluded.seen_at
+    with told as (
+        insert into worker (id, host, boot_id, pid, slots, busy, queues, seen_at)
+        values (:id, :host, :boot_id, :pid, :slots, :busy, :queues, stationkeeper_clock())
+        on conflict (id) do update
+        set slots = excluded.slots, busy = excluded.busy, queues = excluded.queues, seen_at = excluded.seen_at
+        returning slots > busy as has_free
+    )
+    update reconciler set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
+    from told
+    where told.has_free and exists (
+        select from wait where wait.workflow = reconciler.workflow and wait.reason = 'no_worker_slot')
 """
 _LEAVE = "delete from worker where id = :id"
 
@@ -26,7 +35,7 @@ class Workers:
         self._database = database
 
     def beat(self, row: WorkerRow) -> None:
-        """Say that the worker is alive."""
+        """Say that the worker is alive, and ask for a listing where an item waits for a slot that it has."""
         self._database.change(
             _BEAT,
             id=row.id,

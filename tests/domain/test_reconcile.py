@@ -3,6 +3,8 @@
 The laws that hold for whole plans are in test_laws.py.
 """
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.domain.reconcile import Cancel, Dispatch, EndTask, Expire, LiftHold, NoteAbsence, Refresh, Requeue
@@ -223,3 +225,11 @@ def test_a_plan_counts_its_actions_and_its_reasons():
     """The report of a tick names each kind once, with how often."""
     plan = World(board(item("A-1"), item("A-2", "Backlog"), item("A-3", "Done")), records(running("A-3"))).plan()
     assert plan.counts() == {"cancel": 1, "dispatch": 1, "not_active": 2}
+
+
+def test_a_supervisors_word_counts_even_after_a_blind_spell():
+    """Leases are not judged after a blind spell; the word of whoever watched a worker die needs no lease."""
+    alive = running("A-1")
+    lost = replace(alive, turn=replace(alive.turn, dead=True))
+    plan = World(board(item("A-1")), records(lost, trusted=False)).plan()
+    assert [type(action).__name__ for action in plan.actions] == ["Expire"]

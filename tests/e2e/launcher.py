@@ -66,13 +66,23 @@ class Launcher:
         assert found
         return found[1], found[2], found[3]
 
-    def agents(self) -> Sequence[str]:
-        """The agents that are at work in the folder."""
-        return [process for process in self.left() if "agent.py" in process]
+    def await_agents(self) -> None:
+        """Wait until an agent has begun to work on the board: its log says so, which costs less than asking the kernel."""
+        until(lambda: self.stage.witness.stat().st_size, timeout_seconds=BOOT_SECONDS, what="an agent at work")
 
     def left(self) -> Sequence[str]:
         """Every process that names the folder."""
         return evidence.processes(self.folder)
+
+    def await_end(self) -> None:
+        """Wait until those that are left now are gone; the whole table is read again only when they are."""
+        pids = [process.split()[0] for process in self.left()]
+        until(
+            lambda: not any(Path("/proc", pid).exists() for pid in pids),
+            timeout_seconds=3 * LEASE_SECONDS,
+            what=f"the end of {self.left()}",
+        )
+        assert not self.left()
 
     def send(self, number: int) -> None:
         """Send the launcher a signal."""

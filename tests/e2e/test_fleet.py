@@ -88,7 +88,7 @@ def test_a_killed_supervisor_is_replaced_and_the_card_is_finished(make_fleet: Ma
     assert worker.poll() is None
 
 
-@pytest.mark.proves("CL-05", "H5", "L1")
+@pytest.mark.proves("CL-05", "H5", "L1", "FS-05", "WS-13")
 def test_a_frozen_worker_is_overtaken_and_refused_after_the_thaw(make_fleet: MakeFleet) -> None:
     """Frozen past its lease, agent alive: the agent stops before the take-over, the thawed worker changes nothing."""
     fleet = make_fleet(1, steps=150)
@@ -149,7 +149,7 @@ def test_a_restarted_postgres_costs_no_work(own_servers: Embedded, own_fleet: Fl
     assert own_fleet.count(1, "start") == 1
 
 
-@pytest.mark.proves("SR-06", "RT-11", "S2")
+@pytest.mark.proves("SR-06", "RT-11", "S2", "H32")
 def test_a_worker_asked_to_stop_hands_its_turn_back(make_fleet: MakeFleet) -> None:
     """SIGTERM in mid-turn: the worker is gone within seconds, its agent with it, and the next worker goes on."""
     fleet = make_fleet(1, steps=30)

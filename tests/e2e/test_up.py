@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from orchestrator.cli.exits import Exit
-from tests.e2e.launcher import BOOT_SECONDS, CELERY, LEASE_SECONDS, Launcher
+from tests.e2e.launcher import BOOT_SECONDS, CELERY, Launcher
 from tests.waiting import until
 
-pytestmark = pytest.mark.e2e
+# A dozen processes and commands a test: on a machine that does other things too, each takes its seconds.
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 MakeLauncher = Callable[..., Launcher]
 
@@ -34,12 +35,7 @@ def make_launcher(tmp_path: Path) -> Iterator[MakeLauncher]:
         if launcher.process is not None:
             launcher.process.terminate()
             launcher.process.wait(30)
-        until(lambda launcher=launcher: launcher.left() == [], timeout_seconds=3 * LEASE_SECONDS, what="the end of all")
-
-
-def agents_at_work(launcher: Launcher) -> None:
-    """Wait until agents work on the board."""
-    until(launcher.agents, timeout_seconds=BOOT_SECONDS, what="an agent at work")
+        launcher.await_end()
 
 
 def status_of(address: str, *, user: str = "", password: str = "") -> int:
@@ -61,7 +57,7 @@ def test_every_command_in_the_folder_finds_the_system(make_launcher: MakeLaunche
     """The run file is private, our commands and Celery's just work, a second launcher is refused, Ctrl-C ends all."""
     launcher = make_launcher()
     launcher.up()
-    agents_at_work(launcher)
+    launcher.await_agents()
     run_file = launcher.folder / ".stationkeeper" / "run.json"
     assert stat.S_IMODE(run_file.stat().st_mode) == 0o600
 
@@ -88,7 +84,7 @@ def test_explain_answers_while_the_tracker_is_down(make_launcher: MakeLauncher):
     """Stored records say why a card is where it is; the board's folder is away."""
     launcher = make_launcher()
     launcher.up()
-    agents_at_work(launcher)
+    launcher.await_agents()
     (launcher.folder / "backlog").rename(launcher.folder / "away")
     answer = launcher.orchestrator("explain", "lamp-1")
     assert answer.returncode == Exit.FINE
@@ -113,17 +109,16 @@ def test_a_killed_launcher_leaves_no_process(make_launcher: MakeLauncher):
     """Kill -9 in the middle of turns: workers, supervisor, agents and servers end by themselves."""
     launcher = make_launcher()
     launcher.up()
-    agents_at_work(launcher)
+    launcher.await_agents()
     launcher.send(signal.SIGKILL)
-    until(lambda: not launcher.agents(), what="the end of the agents")
-    until(lambda: not launcher.left(), timeout_seconds=3 * LEASE_SECONDS, what="the end of every process")
+    launcher.await_end()
 
 
 def test_servers_of_ones_own_are_used_and_left_alone(make_launcher: MakeLauncher, database_url: str, redis_url: str):
     """With both variables set nothing is embedded, the schema is brought up to date, and the work gets done."""
     launcher = make_launcher(DATABASE_URL=database_url, REDIS_URL=redis_url)
     launcher.up("--slots", "2")
-    agents_at_work(launcher)
+    launcher.await_agents()
     assert not (launcher.folder / ".stationkeeper" / "postgres").exists()
     workers = json.loads(launcher.orchestrator("status", "--json").stdout)["workers"]
     assert sorted(worker["slots"] for worker in workers) == [0, 2]

@@ -1,26 +1,64 @@
-"""Turn slots: so many at a time, without waiting."""
+"""A worker's slots: counted by us, without waiting, and never all of its threads."""
 
-from orchestrator.engine.worker import Slots
+import threading
 
+import pytest
 
-def test_who_finds_no_slot_goes_away():
-    """Two slots for three: the third is told at once."""
-    slots = Slots(2)
-    with slots.slot() as first, slots.slot() as second, slots.slot() as third:
-        assert (first, second, third) == (True, True, False)
+from orchestrator.engine.worker import SPARE_THREADS, Slots, turn_slots
 
 
-def test_a_slot_comes_back_with_its_block():
-    """Whatever ended the block; and one that was never had is not given back."""
+@pytest.mark.proves("H19", "H32")
+@pytest.mark.parametrize("threads", range(1, 40))
+def test_turns_never_take_the_last_thread_of_a_shared_worker(threads: int) -> None:
+    """A worker that also ticks keeps threads for it, however small; only one thread alone has to serve both."""
+    taken = turn_slots(10, threads=threads, shared=True)
+    assert 1 <= taken <= 10
+    assert threads - taken >= min(SPARE_THREADS, threads - 1)
+
+
+def test_a_worker_of_turns_alone_takes_what_was_wanted() -> None:
+    """Nothing has to be spared where nothing else is served, and more threads than wanted turns are left idle."""
+    assert turn_slots(10, threads=14, shared=False) == 10
+    assert turn_slots(10, threads=6, shared=False) == 6
+
+
+@pytest.mark.proves("H19")
+def test_who_finds_no_slot_goes_away_at_once() -> None:
+    """Slots do not queue: the message is dropped, and the row waits for the tick."""
     slots = Slots(1)
-    with slots.slot(), slots.slot():
+    with slots.slot() as first, slots.slot() as second:
+        assert (first, second) == (True, False)
+    with slots.slot() as again:
+        assert again
+
+
+def test_closed_slots_let_the_running_finish_and_nobody_in() -> None:
+    """A worker that is being stopped takes no turn, and still counts what it has."""
+    slots = Slots(2)
+    with slots.slot():
+        slots.close()
+        with slots.slot() as late:
+            assert not late
         assert slots.busy == 1
     assert slots.busy == 0
 
 
-def test_a_worker_that_is_being_stopped_gives_out_none():
-    """Closed is closed, however many are free."""
-    slots = Slots(3)
-    slots.close()
-    with slots.slot() as free:
-        assert not free
+def test_as_many_threads_as_slots_get_one() -> None:
+    """Ten threads at once for three slots: three get one."""
+    slots, got, hold = Slots(3), [], threading.Event()
+    everyone = threading.Barrier(11)
+
+    def reach() -> None:
+        with slots.slot() as free:
+            got.append(free)
+            everyone.wait()
+            hold.wait()
+
+    threads = [threading.Thread(target=reach) for _ in range(10)]
+    for thread in threads:
+        thread.start()
+    everyone.wait()
+    hold.set()
+    for thread in threads:
+        thread.join()
+    assert sorted(got) == [False] * 7 + [True] * 3

@@ -49,9 +49,9 @@ _FINISHED = """
         and not exists (select from turn later where later.task_id = turn.task_id and later.fence > turn.fence)
 """
 _TOLD = """
-    select distinct on (item.item_id, outbox.key) item.item_id, outbox.key, outbox.body
+    select item.item_id, outbox.key, outbox.body, outbox.status = 'sent'
     from outbox join item on item.key = outbox.item_key
-    where outbox.act = 'comment' and outbox.status = 'sent' order by item.item_id, outbox.key, outbox.seq desc
+    where outbox.act = 'comment' and (outbox.status = 'sent' or outbox.tries > 0) order by outbox.seq
 """
 _MOVES_SENT = """
     select item.item_id, count(*) from outbox join item on item.key = outbox.item_key
@@ -84,6 +84,7 @@ class Card:
         self.world, self.item_id, self.is_held = world, item_id, is_held
         self.contract = world.workflow.contract
         self.history = [(at, move) for at, move in enumerate(world.board.history) if move.item_id == item_id]
+        self.admitted = dict(world.rows(_ADMITTED))
         self.runs = [run for run in world.agents.log if run.item_id == item_id]
         self.finished = [run for run in self.runs if run.turn_id in finished and run.event in {"done", "no_change"}]
 
@@ -152,10 +153,10 @@ class Card:
     def _needless_runs(self) -> Iterator[str]:
         """Finished work starts again only after a person moved the card, at the earliest while it was being done."""
         for done in self.finished:
-            since = next(run.moves for run in self.runs if run.turn_id == done.turn_id)
             after = self.runs[self.runs.index(done) + 1 :]
             begun = next((run for run in after if run.event == "start"), None)
-            if begun and not any(since <= at < begun.moves for at, _ in self._hands()):
+            admitted = self.admitted[done.turn_id]
+            if begun and not any(move.at >= admitted and at < begun.moves for at, move in self._hands()):
                 yield f"turn {done.fence} finished it, and turn {begun.fence} began although nobody touched the card"
         if len(self.finished) > len(self._hands()):
             yield f"{len(self.finished)} turns finished it for {len(self._hands())} wishes"
@@ -169,11 +170,14 @@ class Card:
 
     def _blind_starts(self) -> Iterator[str]:
         """A turn looks at the card once more before its agent begins."""
-        admitted = dict(self.world.rows(_ADMITTED))
         for run in self.runs:
             before = [move for at, move in self.history if at < run.moves]
             to = before[-1].to if before else None
-            if run.event == "start" and not self.contract.is_active(to or "") and before[-1].at < admitted[run.turn_id]:
+            if (
+                run.event == "start"
+                and not self.contract.is_active(to or "")
+                and before[-1].at < self.admitted[run.turn_id]
+            ):
                 yield f"turn {run.fence} began work on a card that stood in {to} before its admission"
 
     def _comments(self) -> Iterator[str]:
@@ -183,10 +187,18 @@ class Card:
         said = {comment.key: comment.body for comment in self.world.board.said(self.item_id) if comment.key}
         if len(said) != len(self.world.board.said(self.item_id)):
             yield "a comment of ours stands twice"
-        told = {key: body for item_id, key, body in self.world.rows(_TOLD) if item_id == self.item_id}
-        for key in told.keys() | said.keys():
-            if said.get(key) != told.get(key):
-                yield f"comment {key} says {said.get(key)!r}, the last that was sent is {told.get(key)!r}"
-        status = f"{self.world.store.installation}:status"
-        if self.finished and self.contract.is_handoff(self.world.state(self.item_id) or "") and status not in said:
+        for key, bodies in self._told().items():
+            if said.pop(key, None) not in bodies:
+                yield f"comment {key} says none of {bodies}"
+        if said:
+            yield f"nobody knows who said {said}"
+        if self.finished and self.contract.is_handoff(self.world.state(self.item_id) or "") and not self._told():
             yield "it was handed off without a word"
+
+    def _told(self) -> dict[str, list[str | None]]:
+        """What each comment may say: what was sent last, or what may have been sent later, before a person won."""
+        told: dict[str, list[str | None]] = {}
+        for item_id, key, body, is_sent in self.world.rows(_TOLD):
+            if item_id == self.item_id:
+                told[key] = [body] if is_sent else [*told.get(key, [None]), body]
+        return told

@@ -33,21 +33,21 @@ def calls(stage):
 @pytest.mark.parametrize(("story", "kind"), CHOSEN)
 def test_a_fault_at_any_call_changes_only_when(stage, calls, story, kind):
     """Whatever happens at whichever call, the world at rest is as the board asks, and stays so."""
-    wrong = {
-        f"{number}: {name}": found
+    wrong = [
+        f"{number} {name}: {found}"
         for number, name in enumerate(calls[story])
         if (found := runs.play(stage, story, {number: faults.ALL[kind]}, word=bool(number % 2)))
-    }
-    assert wrong == {}
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.proves("CL-08", "RT-13")
 @pytest.mark.parametrize("kind", ["dies_before", "dies_after"])
 def test_a_death_is_survived_whoever_tells_of_it(stage, calls, kind):
     """The other half of the deaths: by the supervisor's word where it was the lease, and the other way round."""
-    wrong = {
-        f"{number}: {name}": found
+    wrong = [
+        f"{number} {name}: {found}"
         for number, name in enumerate(calls["one card"])
         if (found := runs.play(stage, "one card", {number: faults.ALL[kind]}, word=not number % 2))
-    }
-    assert wrong == {}
+    ]
+    assert not wrong, "\n".join(wrong)

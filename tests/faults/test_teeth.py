@@ -51,9 +51,14 @@ def an_old_owner_writes(stage, left_out):
     return told(stage, "one card", Place("turns.checkpoint", 1, "freezes"), left_out=left_out)
 
 
-def two_relays_have_one_row(stage, left_out):
-    """Another relay drains the outbox while this one is about to post."""
-    return told(stage, "two cards", Place("tracker.comment", 1, "another_tick_begins"), left_out=left_out)
+def two_relays_look_for_work(stage, left_out):
+    """The second one comes while the first has the only card's row."""
+    world, _ = runs.begin(stage, "one card", {}, left_out=left_out)
+    world.add("A-1")
+    world.tick()
+    world.deliver()
+    claimed = [world.store.outbox.claim(seconds=60) for _ in range(2)]
+    return ["both have it"] if all(claimed) else []
 
 
 def two_ticks_open_the_last_slot(stage, left_out):
@@ -120,7 +125,7 @@ def a_flagged_turn_goes_on(stage, left_out):
     [
         ("version", an_old_plan_is_carried_out),
         ("fence", an_old_owner_writes),
-        ("claim", two_relays_have_one_row),
+        ("claim", two_relays_look_for_work),
         ("cap", two_ticks_open_the_last_slot),
         ("hold", a_held_turn_is_delivered),
         ("deadline", a_late_turn_is_delivered),
@@ -163,6 +168,7 @@ def without(action):
         carry_out = apply._carry_out
         patch.setattr(apply, "_carry_out", lambda run, act: None if isinstance(act, action) else carry_out(run, act))
 
+    break_it.__name__ = f"without_{action.__name__.lower()}"
     return break_it
 
 
@@ -207,6 +213,7 @@ REVIEW, RETRY = Place("tracker.move", 2, "loses_its_answer"), Place("outbox.clai
         (a_hand_off_without_a_move, [Place("tracker.states", 1, "redis_is_flushed")]),
         (started_without_a_look, [Place("turns.admit", 1, "a_person_drags_away")]),
     ],
+    ids=lambda value: getattr(value, "__name__", "there"),
 )
 def test_a_broken_part_of_the_engine_is_noticed(stage, monkeypatch, broken, places):
     """Whole, nothing is wrong; broken, the same run ends in a world that the oracle refuses."""

@@ -5,6 +5,7 @@ import pytest
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import End, StopReason, TurnStatus
 from orchestrator.ports.store import StepRecord
+from tests.memory.desk import Killed
 from tests.world import LEASE_SECONDS
 
 
@@ -79,3 +80,18 @@ def test_a_lease_that_ran_out_unseen_is_simply_renewed(world):
     world.deliver()
     world.run_until_quiet()
     assert world.rows("select fence, status from turn") == [(1, "succeeded")]
+
+
+@pytest.mark.proves("RC-08", "TW-09")
+def test_a_card_does_not_say_for_ever_that_a_dead_worker_runs(world):
+    """The worker dies and the card is closed before anybody takes over: the card says that the turn was stopped."""
+
+    def kill(_turn):
+        world.relay()
+        world.close("A-1")
+        raise Killed
+
+    world.add("A-1")
+    world.agents.during = kill
+    world.run_until_quiet()
+    assert [comment.body for comment in world.board.said("A-1")] == ["Turn 1 was stopped: the card was closed."]

@@ -94,3 +94,57 @@ def test_a_card_has_one_status_comment_however_often_it_changes(waiting):
     assert [comment.body.splitlines()[0] for comment in waiting.board.said("A-1")] == [
         "Turn 2 is done; ready for review."
     ]
+
+
+@pytest.mark.proves("H14", "TW-05", "TW-13")
+@pytest.mark.parametrize("column", ["Todo", "In Progress", "Rework"])
+def test_a_person_who_drags_the_card_back_before_we_know_wins(waiting, monkeypatch, column):
+    """Our move landed and its answer was lost; the card is dragged back: it is not moved again, it is worked on."""
+    move = MemoryTracker.move
+
+    def answer_lost(tracker, *values, **named):
+        move(tracker, *values, **named)
+        raise TrackerError(TrackerFault.TRANSPORT, "no answer", sent=True)
+
+    monkeypatch.setattr(MemoryTracker, "move", answer_lost)
+    waiting.relay()
+    monkeypatch.undo()
+    waiting.drag("A-1", column)
+    waiting.run_until_quiet()
+    assert waiting.state("A-1") == "In Review"
+    assert [run.event for run in waiting.agents.log] == ["start", "done", "start", "done"]
+
+
+@pytest.mark.proves("H14", "TW-13")
+def test_a_move_that_never_left_is_made_when_the_card_is_untouched(waiting, monkeypatch):
+    """The relay died between its intent and the send: the card bears what it bore then, so the move is made."""
+
+    def nobody(_tracker, *_, **__):
+        raise TrackerError(TrackerFault.TRANSPORT, "no answer", sent=True)
+
+    monkeypatch.setattr(MemoryTracker, "move", nobody)
+    waiting.relay()
+    monkeypatch.undo()
+    waiting.run_until_quiet()
+    assert waiting.state("A-1") == "In Review"
+    assert waiting.one("select count(*) from turn") == 1
+
+
+@pytest.mark.proves("H18", "H7")
+def test_an_old_text_that_arrives_late_does_not_stay(waiting, monkeypatch):
+    """A relay freezes right before its comment and thaws after everything: the newest text is sent again."""
+    comment, late = MemoryTracker.comment, []
+
+    def freeze_once(tracker, *values):
+        if not late:
+            late.append(values)
+            waiting.jump(100)
+            waiting.run_until_quiet()
+            waiting.drag("A-1", "Todo")
+            waiting.run_until_quiet()
+        comment(tracker, *values)
+
+    monkeypatch.setattr(MemoryTracker, "comment", freeze_once)
+    waiting.relay()
+    waiting.run_until_quiet()
+    assert [said.body.splitlines()[0] for said in waiting.board.said("A-1")] == ["Turn 2 is done; ready for review."]

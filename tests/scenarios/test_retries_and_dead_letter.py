@@ -101,4 +101,8 @@ def test_a_card_that_kills_each_worker_ends_as_a_dead_letter(world):
     world.agents.during = kill
     world.run_until_quiet()
     assert world.rows("select status, count(*) from turn group by status") == [("lost", 3)]
+    assert [comment.body.splitlines()[0] for comment in world.board.said("A-1")] == [
+        "Turn 3 ended and the card is held (dead_letter).",
+        "Held (dead_letter): 3 attempts in a row failed; the last: lost worker.",
+    ]
     assert world.rows("select kind from hold where lifted_at is null") == [("dead_letter",)]

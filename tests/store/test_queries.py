@@ -71,6 +71,6 @@ def test_a_history_tells_turns_steps_writes_and_where_the_transcript_is(busy):
         (2, "running", None),
     ]
     assert [(step.ordinal, step.name) for step in story.steps] == [(1, "step")]
-    assert [write.kind for write in story.writes] == ["started", "started"]
+    assert [write.kind for write in story.writes] == ["started", "started", "turn_ended"]
     assert [line.kind for line in story.lines] == ["turn_opened", "turn_ended", "turn_opened"]
     assert busy.store.queries.history("nobody") == ()

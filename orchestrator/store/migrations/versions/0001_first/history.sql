@@ -10,6 +10,8 @@ create table wait (
 ) with (fillfactor = 70);
 
 create index wait_identifier on wait (lower(identifier));
+-- Looked at with every worker's beat; most waits are for something else.
+create index wait_for_worker on wait (workflow) where reason = 'no_worker_slot';
 
 -- What happened, for people. Nothing decides by it.
 create table history (
