@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from orchestrator.prompts import names
+
 _ACTION = re.compile(r"\{\{(-?)(.*?)(-?)\}\}", re.DOTALL)
 # An action whose end is missing would be looked for to the end of the file from each of its openings.
 _OPENING, _CLOSING = "{{", "}}"
@@ -32,9 +34,10 @@ _FILTERS = {
     "default": "default",
     "len": "size",
 }
-# Values that are true or false, a number or nothing. Every other one may be an empty text or list, which is false in Go
-# and true in Liquid.
-_PLAIN = re.compile(r"attempt|retry_kind|ci_failure|review_comments|run\..*|issue\.(?:dispatchable|priority)")
+# Fields that are empty rather than absent: false in Go, true in Liquid. All others are nothing when they are not there.
+_MAY_BE_EMPTY = frozenset(
+    f"issue.{name}" for name in (["id", "identifier", "title", "state", "description", "labels", "blocked_by"])
+)
 _BOOLEANS = frozenset({"run.is_continuation", "issue.dispatchable"})
 
 
@@ -101,7 +104,7 @@ class _Reader:
     def _with(self, value: list[str]) -> str:
         spelled = self._operand(value)
         self.blocks.append(_Block("endif", spelled))
-        return f"{{% if {_truth(spelled)} %}}"
+        return f"{{% if {self._truth(spelled)} %}}"
 
     def _range(self, value: list[str]) -> str:
         name = f"each{sum(block.closing == 'endfor' for block in self.blocks) + 1}"
@@ -121,13 +124,25 @@ class _Reader:
                     raise _Unspelled  # Liquid reads them from right to left, whatever brackets meant
                 return f" {word} ".join(conditions)
             case [["not"], term]:
-                return _untruth(self._operand(_unwrapped(term)))
+                return self._untruth(self._operand(_unwrapped(term)))
             case [[name], left, right] if name in _COMPARISONS:
                 return f"{self._operand(_unwrapped(left))} {_COMPARISONS[name]} {self._operand(_unwrapped(right))}"
             case [term]:
-                return _truth(self._operand(_unwrapped(term)))
+                return self._truth(self._operand(_unwrapped(term)))
             case _:
                 raise _Unspelled
+
+    def _truth(self, operand: str) -> str:
+        if operand in _MAY_BE_EMPTY:
+            return f"{operand} != blank"
+        known = {*names.VARIABLES, *(block.dot.partition(".")[0] for block in self.blocks)}
+        return operand if operand.partition(".")[0] in known else _refuse()
+
+    def _untruth(self, operand: str) -> str:
+        truth = self._truth(operand)
+        if truth != operand:
+            return f"{operand} == blank"
+        return f"{operand} == false" if operand in _BOOLEANS else f"{operand} == nil"
 
     def _output(self, words: list[str]) -> str:
         """A value with its filters; a function with its value behind it becomes a filter too."""
@@ -166,11 +181,11 @@ class _Reader:
         if word == ".":
             return self._dot() or _refuse()
         if re.fullmatch(r"\$(?:\.\w+)+", word):
-            return word[2:]
+            return _flat(word[2:])
         if re.fullmatch(r"\$\w+(?:\.\w+)*", word):
             return word[1:]
         if re.fullmatch(r"(?:\.\w+)+", word):
-            return f"{self._dot()}{word}" if self._dot() else word[1:]
+            return _flat(f"{self._dot()}{word}" if self._dot() else word[1:])
         if re.fullmatch(r'-?\d+(?:\.\d+)?|true|false|nil|"[^"\\]*"', word):
             return word
         raise _Unspelled
@@ -206,6 +221,11 @@ def _spelled(reader: _Reader, action: re.Match[str]) -> str | None:
     return f"{liquid[:2]}{action[1]}{liquid[2:-2]}{action[3]}{liquid[-2:]}"
 
 
+def _flat(path: str) -> str:
+    """A parent has fields there; here it is the identifier."""
+    return re.sub(r"^issue\.parent\.(?:id|identifier)$", "issue.parent", path)
+
+
 def _terms(words: list[str]) -> list[list[str]]:
     """The words of a call, each bracket with what is in it as one term."""
     terms: list[list[str]] = []
@@ -233,16 +253,6 @@ def _split(words: list[str], mark: str) -> list[list[str]]:
         else:
             parts[-1].append(word)
     return parts
-
-
-def _truth(operand: str) -> str:
-    return operand if _PLAIN.fullmatch(operand) else f"{operand} != blank"
-
-
-def _untruth(operand: str) -> str:
-    if operand in _BOOLEANS:
-        return f"{operand} == false"
-    return f"{operand} == nil" if _PLAIN.fullmatch(operand) else f"{operand} == blank"
 
 
 def _refuse() -> str:

@@ -5,11 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator import prompts
+from orchestrator.domain.item import Item
 from orchestrator.ports.workflows import WorkflowInvalid
 from orchestrator.workflow import Kinds, WorkflowFiles
+from tests.workflow import storm
 
 SHAPES = Path(__file__).parent / "shapes"
 KINDS = Kinds(trackers={"backlog"}, agents={"command"})
+BARE = Item(id="1", identifier="BACK-1", title="Bare", state="To Do")
 BACKLOG = """\
 tracker:
   kind: backlog
@@ -78,7 +82,17 @@ def test_a_go_body_is_answered_with_the_liquid_spelling_of_each_action():
         assert action in text.split("\n")[int(place.rpartition(":")[2]) - 1]
         body = body.replace(action, message.partition("write: ")[2], 1)
     assert "is_continuation == false" in body
-    assert parse(body).agent.kind == "claude-code"
+    found = parse(body)
+    assert found.agent.kind == "claude-code"
+    prompt = prompts.LiquidPrompts()
+    bare, full = (
+        prompt.render(found.prompt, item, attempt=attempt, run=run, retry_kind=None)
+        for item, attempt, run in ((BARE, None, {"is_continuation": False}), (storm.ITEM, 2, storm.RUN))
+    )
+    said = ["What it says", "Labels:", "Part of", "Go on: turn 2", "BACK-6 blocks BACK-7", "urgent"]
+    assert [line for line in said if line in bare] == []
+    assert [line for line in said if line in full] == [line for line in said if line != "Part of"]
+    assert ("Begin with a plan." in bare, "It has no link." in bare) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +101,9 @@ def test_a_go_body_is_answered_with_the_liquid_spelling_of_each_action():
         ("{{ .issue.title }}", "{{ issue.title }}"),
         ("{{- .issue.title -}}", "{{- issue.title -}}"),
         ("{{ if .issue.description }}", "{% if issue.description != blank %}"),
+        ("{{ if .issue.url }}", "{% if issue.url %}"),
+        ("{{ with .issue.parent }}", "{% if issue.parent %}"),
+        ("{{ if $x }}", None),
         ("{{ if .attempt }}", "{% if attempt %}"),
         ("{{ if not .attempt }}", "{% if attempt == nil %}"),
         ("{{ if gt (len .issue.labels) 0 }}", "{% if issue.labels.size > 0 %}"),
