@@ -34,7 +34,7 @@ check: $(READY) ## the gate without servers: format, lint, types, layers, pure t
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy orchestrator tasks beat_schedule.py docs/generate.py ops/health.py
 	@$(BIN)/lint-imports
-	@$(BIN)/python -m pytest $(PURE) -q -m "not services and not e2e"
+	@$(BIN)/python -m pytest $(PURE) -q -m "not services and not e2e and not long"
 
 bench: $(READY) ## the benchmarks, side by side with what you would use instead
 	@$(BIN)/python -m bench

@@ -163,7 +163,7 @@ def _ports(database_url: str, redis_url: str) -> Ports:
         workflows=workflow.WorkflowFiles([], environment={}),
         workspaces=workspaces.GitWorkspaces(),
         prompts=prompts.LiquidPrompts(),
-        tracker=adapters.Trackers(),
+        tracker=adapters.Trackers(dict),
         agent=adapters.Agents({}),
         supervisor=_no_supervisor,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import ModuleType
 
 from orchestrator.domain.workflow import AgentSettings, Workflow
@@ -14,6 +15,10 @@ from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
 ConnectAgent = Callable[[AgentSettings, Mapping[str, str]], Agent]
 
 
+# What a workflow's options mean in this process; raises TrackerError (CONFIG) for what is not there.
+Resolve = Callable[[Mapping[str, object]], Mapping[str, object]]
+
+
 class UnknownKind(Exception):
     """The workflow names a kind of tracker or agent that is not there."""
 
@@ -21,8 +26,9 @@ class UnknownKind(Exception):
 class Trackers:
     """Opens each board once in a process: adapters keep connections and caches."""
 
-    def __init__(self) -> None:
-        """Opens nothing yet."""
+    def __init__(self, resolve: Resolve) -> None:
+        """Opens nothing yet. `resolve` puts values for the variables in a board's options, at the moment of opening."""
+        self._resolve = resolve
         self._open: dict[str, Tracker] = {}
         self._lock = threading.Lock()
 
@@ -32,7 +38,7 @@ class Trackers:
         key = f"{settings.kind} {sorted(settings.options.items(), key=str)}"
         with self._lock:
             if key not in self._open:
-                self._open[key] = _connect_tracker(settings.kind, settings.options)
+                self._open[key] = _connect_tracker(settings.kind, self._resolve(settings.options))
             return self._open[key]
 
 
@@ -50,6 +56,21 @@ class Agents:
         except UnknownKind as error:
             raise AgentMisconfigured(str(error)) from error
         return connect(workflow.agent, self._inherited)
+
+
+def kinds() -> tuple[frozenset[str], frozenset[str]]:
+    """The kinds of trackers and of agents that come with the program: the modules that can be connected to."""
+    return _kinds("trackers"), _kinds("agents")
+
+
+def _kinds(package: str) -> frozenset[str]:
+    folder = Path(__file__).parent / package
+    modules = [path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()]
+    return frozenset(
+        path.stem.replace("_", "-")
+        for path in modules
+        if path.stem != "__init__" and hasattr(_module(package, path.stem), "connect")
+    )
 
 
 def _connect_tracker(kind: str, options: Mapping[str, object]) -> Tracker:

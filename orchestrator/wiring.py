@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
 from orchestrator.celery import app
 from orchestrator.ports import Ports
@@ -13,6 +15,7 @@ from orchestrator.store.open import open_store
 
 def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None) -> Ports:
     """Every door, open. A process that runs no turns has no supervisor, and must not ask for one."""
+    environment = settings.inherited()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
     return Ports(
         store=open_store(
@@ -25,11 +28,13 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),
         clock=clock.SystemClock(),
-        workflows=workflow.WorkflowFiles(found.workflows, environment=settings.inherited()),
+        workflows=workflow.WorkflowFiles(
+            found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
+        ),
         workspaces=workspaces.GitWorkspaces(),
         prompts=prompts.LiquidPrompts(),
-        tracker=adapters.Trackers(),
-        agent=adapters.Agents(settings.inherited()),
+        tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
+        agent=adapters.Agents(environment),
         supervisor=lambda: _required(supervisor),
     )
 

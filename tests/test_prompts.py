@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from orchestrator import prompts
 from orchestrator.domain.item import Blocker, Item
 from orchestrator.ports.prompts import PromptFailed
+from orchestrator.prompts import box, names
 
 ITEM = Item(
     id="7",
@@ -33,7 +34,7 @@ def render(template, item=ITEM, *, attempt=None, retry_kind=None):
 @pytest.mark.proves("PT-04")
 def test_every_field_of_an_item_can_be_told():
     """The template's names are the item's, those of the run beside them; what is absent is nothing, and not missing."""
-    told = render("".join(f"{name}=[{{{{ issue.{name} }}}}] " for name in prompts.ISSUE_VARIABLES))
+    told = render("".join(f"{name}=[{{{{ issue.{name} }}}}] " for name in names.ISSUE))
     assert "identifier=[BACK-7]" in told
     assert "labels=[bugurgent]" in told
     assert "assignee=[]" in told
@@ -67,8 +68,7 @@ def test_the_first_attempt_has_no_number():
 )
 def test_what_a_template_names_wrongly_shows_at_load(template, line, said):
     """Syntax, variables and filters are judged without an item, at the line where they stand."""
-    problem = prompts.check(template)
-    assert problem is not None
+    (problem,) = prompts.problems(template)
     assert problem.line == line
     assert said in problem.message
     with pytest.raises(PromptFailed, match=f"^line {line}: "):
@@ -78,8 +78,7 @@ def test_what_a_template_names_wrongly_shows_at_load(template, line, said):
 @pytest.mark.parametrize("tag", ["include", "render", "extends"])
 def test_a_template_reads_no_other_file(tag):
     """What is not in the stored version must not decide what an agent is told."""
-    problem = prompts.check(f"a\n{{% {tag} 'other' %}}")
-    assert problem is not None
+    (problem,) = prompts.problems(f"a\n{{% {tag} 'other' %}}")
     assert (problem.line, "reads another file" in problem.message) == (2, True)
 
 
@@ -96,7 +95,7 @@ def test_a_template_reads_no_other_file(tag):
 )
 def test_what_only_an_item_shows_fails_the_rendering(template, line):
     """It passes the load, and then the error names the line and costs one turn, not the workflow."""
-    assert prompts.check(template) is None
+    assert prompts.problems(template) == ()
     with pytest.raises(PromptFailed, match=f"^line {line}: "):
         render(template)
 
@@ -141,7 +140,7 @@ def test_an_empty_body_gets_the_built_in_prompt(template):
     assert "BACK-7" in told
     assert "attempt 3" in told
     assert re.search(r"<(untrusted-[0-9a-f]{16})>\nIt <b>fails</b>\.\n</\1>", told)
-    assert prompts.check(template) is None
+    assert prompts.problems(template) == ()
 
 
 @pytest.mark.proves("PT-08")
@@ -161,7 +160,42 @@ PIECES = ["{{", "}}", "{%", "%}", " if ", "issue", ".title", "|", " for ", "(1..
 @given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
 def test_no_template_at_all_is_met_with_a_traceback(template):
     """Whatever the body holds, it has a problem with a line, or it renders, or the rendering fails as a prompt."""
-    problem = prompts.check(template)
-    assert problem is None or problem.line >= 1
+    assert all(problem.line >= 1 for problem in prompts.problems(template))
     with contextlib.suppress(PromptFailed):
         assert isinstance(render(template), str)
+
+
+@pytest.mark.proves("PT-05")
+def test_guidance_names_the_card_and_the_turn_and_not_the_task():
+    """A session that has the task is not told it again."""
+    told = prompts.LiquidPrompts().guidance(ITEM, attempt=2, run=RUN, retry_kind=None)
+    assert "BACK-7" in told
+    assert "turn 2 of at most 20" in told
+    assert "attempt 2" in told
+    assert "Fix the login" not in told
+
+
+@pytest.mark.parametrize("size", [box.MAX_TEMPLATE_CHARACTERS, 10])
+def test_what_costs_the_parser_its_time_is_refused_before(size):
+    """A prompt has an end, and so has each of its actions; both are looked at in one walk."""
+    (problem,) = prompts.problems("\n" + "{{" * size)
+    assert ("longer than" in problem.message) is (size > 10)
+    (problem,) = prompts.problems("{% assign x = 1 %}" * (box.MAX_ACTIONS + 1))
+    assert f"more than {box.MAX_ACTIONS}" in problem.message
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        "{% for i in (1..9000) %}{% endfor %}" * 2,
+        "{{ (1..20000) | join: ',' }}",
+        "{% capture x %}" + "a" * 9000 + "{% endcapture %}{{ x | replace: 'a', x | replace: 'a', x }}",
+        "{% assign n = 9 %}{% for i in (1..60) %}{% assign n = n | times: n %}{% endfor %}",
+    ],
+    ids=["loops one after another", "a long range", "a growing text", "a growing number"],
+)
+def test_what_grows_without_end_is_stopped_on_its_way(template):
+    """All loops of a prompt have one limit, and so has all that its filters make."""
+    assert prompts.problems(template) == ()
+    with pytest.raises(PromptFailed, match=r"more than|too large|too much"):
+        render(template)

@@ -9,7 +9,7 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, metrics, migrate, plan, run, status, up
+from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, run, status, up, validate
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -20,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+app.command("init")(init.command)
+app.command("validate")(validate.command)
 app.command("up")(up.command)
 app.command("demo")(demo.command)
 app.command("status")(status.command)

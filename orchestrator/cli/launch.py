@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator import settings
-from orchestrator.cli import servers
+from orchestrator.cli import judge, servers
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.processes import Crew, Program
 from orchestrator.ports.store import StoreUnavailable
@@ -114,12 +114,11 @@ def _migrate(database_url: str) -> None:
 
 def _enforce(order: Order, database_url: str) -> None:
     """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid."""
-    from orchestrator import workflow
     from orchestrator.engine import publish
     from orchestrator.store.open import open_store
 
     store = open_store(database_url)
-    files = workflow.WorkflowFiles([path.resolve() for path in order.workflows], environment=settings.inherited())
+    files = judge.door([path.resolve() for path in order.workflows])
     publish.enforce(store, [files.read(path) for path in files.files()], door=files)
     store.close()
 

@@ -5,11 +5,13 @@ It runs no agent: an agent that works may push or call out, and a rehearsal must
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator import adapters, prompts, settings, workflow
+from orchestrator.cli import judge
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.domain import contract, keys, select
 from orchestrator.domain.item import Item
@@ -29,8 +31,8 @@ class Desk:
 
 def open_desk(path: Path) -> Desk:
     """The doors for a look at a workflow file, or a folder of them, with no system behind it."""
-    files = workflow.WorkflowFiles([path.absolute()], environment=settings.inherited())
-    return Desk(files, adapters.Trackers(), prompts.LiquidPrompts())
+    resolve = functools.partial(workflow.opened_options, environment=settings.inherited())
+    return Desk(judge.door([path.absolute()]), adapters.Trackers(resolve), prompts.LiquidPrompts())
 
 
 def rehearse(desk: Desk, key: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from orchestrator import settings
-from orchestrator.cli import follow, launch
+from orchestrator.cli import follow, judge, launch
 
 # How soon a dead child or a Ctrl-C is noticed.
 LOOK_EVERY_SECONDS = 0.2
@@ -54,9 +54,7 @@ def command(
 
 def judge_workflow(path: Path) -> None:
     """Judge the file before anything is started for it; raises WorkflowInvalid."""
-    from orchestrator import workflow
-
-    files = workflow.WorkflowFiles([path.absolute()], environment=settings.inherited())
+    files = judge.door([path.absolute()])
     for file in files.files():
         for warning in files.read(file).workflow.warnings:
             typer.echo(f"warning: {warning}", err=True)

@@ -111,9 +111,11 @@ def _prompt(desk: Desk) -> str:
         "is_continuation": counters.turns_in_row > 1,
     }
     attempt = counters.attempt if counters.attempt > 1 else None
-    return desk.ports.prompts.render(
-        desk.workflow.prompt, desk.item, attempt=attempt, run=run, retry_kind=desk.admitted.retry_kind
-    )
+    prompts, kind = desk.ports.prompts, desk.admitted.retry_kind
+    if counters.turns_in_row > 1 and desk.admitted.session is not None:
+        # The program named a session at an earlier turn and is handed it again: that session has the whole prompt.
+        return prompts.guidance(desk.item, attempt=attempt, run=run, retry_kind=kind)
+    return prompts.render(desk.workflow.prompt, desk.item, attempt=attempt, run=run, retry_kind=kind)
 
 
 def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:

@@ -20,3 +20,7 @@ class Prompts(Protocol):
     ) -> str:
         """The prompt of a turn. `attempt` is None on the first one (PT-04). Raises PromptFailed."""
         ...
+
+    def guidance(self, item: Item, *, attempt: int | None, run: Mapping[str, object], retry_kind: str | None) -> str:
+        """What a kept session, which had the whole prompt, is told at a later turn (PT-05). Raises PromptFailed."""
+        ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,15 +14,16 @@ class WorkflowInvalid(Exception):
     """A workflow file cannot be used.
 
     `code` is one of CF-03's, `place` the file with its line, and the message says what was found, what was expected and
-    what to do.
+    what to do. `findings` are all that is wrong, each a place and a sentence; the message is made of them.
     """
 
-    def __init__(self, code: str, place: str, message: str) -> None:
-        """Keep the machine's code and the person's place beside the sentence."""
-        super().__init__(f"{place}: {message}")
+    def __init__(self, code: str, place: str, message: str, *, others: Sequence[tuple[str, str]] = ()) -> None:
+        """Keep the machine's code and the person's place beside the sentence; `others` are wrong as well."""
+        super().__init__("\n".join(f"{where}: {what}" for where, what in [(place, message), *others]))
         self.code = code
         self.place = place
-        self.message = message
+        self.message = "\n".join([message, *(f"{where}: {what}" for where, what in others)])
+        self.findings = ((place, message), *others)
 
 
 @dataclass(frozen=True, slots=True)

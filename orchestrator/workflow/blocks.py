@@ -72,7 +72,8 @@ class Agent(BaseModel):
 
     model_config = _STRICT
 
-    kind: Text = "command"
+    # Left out: codex where the file has that block, as in a peer's file, else command.
+    kind: Text | None = None
     command: Text | None = None
     prompt: Literal["stdin", "file"] = "stdin"
     env: Environment = {}

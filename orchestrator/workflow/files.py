@@ -14,8 +14,11 @@ from pathlib import Path
 from orchestrator import prompts
 from orchestrator.domain.workflow import Workflow
 from orchestrator.ports.workflows import WorkflowFile
-from orchestrator.workflow import front_matter, keys, meaning, shape
+from orchestrator.workflow import front_matter, keys, meaning, overrides, shape
+from orchestrator.workflow.blocks import FrontMatter
 from orchestrator.workflow.findings import Code, Finding, Rejected, invalid
+from orchestrator.workflow.front_matter import Document
+from orchestrator.workflow.kinds import Kinds
 
 FILE_NAME = "WORKFLOW.md"
 # Ten times the longest prompt that anybody would read; the stored row and every parse of it stay small.
@@ -25,12 +28,16 @@ MAX_BYTES = 256 * 1024
 class WorkflowFiles:
     """Reads the files at `paths`; a folder stands for the WORKFLOW.md in it and in the folders below it.
 
-    `environment` resolves `$VAR` in paths. Every error is a WorkflowInvalid.
+    `environment` overrides settings and resolves `$VAR`; `kinds` are the boards and agents that can be opened here
+    (none: every kind passes, as for a reader that opens nothing). Every error is a WorkflowInvalid.
     """
 
-    def __init__(self, paths: Sequence[str | Path], *, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, paths: Sequence[str | Path], *, environment: Mapping[str, str], kinds: Kinds | None = None
+    ) -> None:
         self._paths = tuple(Path(path) for path in paths)
         self._environment = environment
+        self._kinds = kinds
         # Ticks, turns and write-backs ask for the same body thousands of times.
         self._parsed = functools.lru_cache(maxsize=64)(self._parse)
 
@@ -50,16 +57,24 @@ class WorkflowFiles:
 
     def _parse(self, body: str, path: Path) -> Workflow:
         try:
-            document = shape.tidied(front_matter.read(body))
+            document = overrides.overridden(shape.tidied(front_matter.read(body)), self._environment)
             front = shape.shaped(document)
+            if self._kinds is not None:
+                self._kinds.refuse_tracker(front.tracker.kind, document)
             workflow = meaning.workflow_of(document, front, path=path, environment=self._environment)
             _judge_template(workflow.prompt)
         except Rejected as rejected:
             raise invalid(path, rejected.code, rejected.findings) from rejected
-        warnings = sorted(
-            [*keys.unread(document), *meaning.caps_without_state(front, document)], key=lambda finding: finding.line
-        )
+        warnings = sorted(self._warnings(document, front, workflow), key=lambda finding: finding.line)
         return replace(workflow, warnings=tuple(f"{path}:{warning.line}: {warning.message}" for warning in warnings))
+
+    def _warnings(self, document: Document, front: FrontMatter, workflow: Workflow) -> Iterator[Finding]:
+        yield from keys.unread(document)
+        yield from meaning.caps_without_state(front, document)
+        yield from overrides.told(document)
+        yield from overrides.forbidden(self._environment, document)
+        if self._kinds is not None:
+            yield from self._kinds.without_agent(workflow.agent.kind, document)
 
 
 def _found(path: Path) -> Iterator[Path]:
@@ -109,6 +124,6 @@ def _decoded(content: bytes, path: Path) -> str:
 
 
 def _judge_template(template: str) -> None:
-    problem = prompts.check(template)
-    if problem is not None:
-        raise Rejected(Code.TEMPLATE_ERROR, [Finding(problem.line, problem.message)])
+    found = prompts.problems(template)
+    if found:
+        raise Rejected(Code.TEMPLATE_ERROR, [Finding(problem.line, problem.message) for problem in found])

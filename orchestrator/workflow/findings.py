@@ -16,6 +16,7 @@ class Code(Enum):
     MISSING_FILE = "missing_workflow_file"  # it is not there or cannot be read
     PARSE_ERROR = "workflow_parse_error"  # the front matter is not YAML, or a value in it is wrong
     NOT_A_MAP = "workflow_front_matter_not_a_map"  # the front matter is YAML of another shape
+    UNKNOWN_KIND = "unsupported_tracker_kind"  # the file names a kind of board that is not there
     STATE_CONTRACT = "invalid_state_contract"  # the roles of the states contradict each other
     TEMPLATE_ERROR = "template_parse_error"  # the body is not a template that can be rendered
 
@@ -39,6 +40,5 @@ class Rejected(Exception):
 
 def invalid(path: Path, code: Code, findings: Sequence[Finding]) -> WorkflowInvalid:
     """The error for people: the first finding's place and sentence, and behind it every other on a line of its own."""
-    first, *others = findings
-    rest = [f"{path}:{finding.line}: {finding.message}" for finding in others]
-    return WorkflowInvalid(code.value, f"{path}:{first.line}", "\n".join([first.message, *rest]))
+    (place, message), *others = [(f"{path}:{finding.line}", finding.message) for finding in findings]
+    return WorkflowInvalid(code.value, place, message, others=others)

@@ -7,7 +7,7 @@ and shows how large aliases would make the values before anything is made of the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import yaml
 
@@ -21,6 +21,8 @@ _FENCE = "---"
 MAX_VALUES = 10_000
 # No setting is deeper than four; an alias that names what it stands in has no end.
 MAX_DEPTH = 32
+# A hundred times what a team writes. The safe loader is Python: this much takes it a second.
+MAX_CHARACTERS = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,14 @@ class Document:
     """A file, taken apart.
 
     `lines` gives the line of each value by its path of keys; `()` is the front matter itself. `body` is trimmed, and
-    has one empty line for each line above it, so that a line number in it is one of the file.
+    has one empty line for each line above it, so that a line number in it is one of the file. `origins` names the
+    variable of each value that the environment set in the file's place.
     """
 
     values: Mapping[str, object]
     lines: Mapping[Key, int]
     body: str
+    origins: Mapping[Key, str] = field(default_factory=dict)
 
     def line(self, key: Key) -> int:
         """Where a key stands, or the closest thing around it."""
@@ -67,6 +71,9 @@ def _placed(lines: list[str], *, start: int) -> str:
 
 def _values(lines: list[str]) -> tuple[Mapping[str, object], dict[Key, int]]:
     text = "\n".join(lines)
+    if len(text) > MAX_CHARACTERS:
+        message = f"the front matter is longer than {MAX_CHARACTERS // 1024} Ki characters; settings need less"
+        raise Rejected(Code.PARSE_ERROR, [Finding(1, message)])
     try:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
@@ -85,6 +92,10 @@ def _values(lines: list[str]) -> tuple[Mapping[str, object], dict[Key, int]]:
         raise Rejected(Code.PARSE_ERROR, [Finding(2, message)]) from error
     except RecursionError as error:
         message = f"values are nested more than {MAX_DEPTH} levels deep; no setting needs more than four"
+        raise Rejected(Code.PARSE_ERROR, [Finding(2, message)]) from error
+    except (AttributeError, TypeError, LookupError) as error:
+        # `!!timestamp 5`: the loader takes a tag's word for what the value is.
+        message = "a value here is not what its '!!' tag says; settings need no tags, take it out"
         raise Rejected(Code.PARSE_ERROR, [Finding(2, message)]) from error
 
 

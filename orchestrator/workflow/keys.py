@@ -6,21 +6,45 @@ A warning and no error: a file written for a peer must load, and a typing error 
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 
 from pydantic import BaseModel
 
 from orchestrator.workflow import blocks
 from orchestrator.workflow.findings import Finding
-from orchestrator.workflow.front_matter import Document
+from orchestrator.workflow.front_matter import Document, Key
 
 # For a tracker that is not ours: near enough to a key of ours to be a slip of the hand, and no key of its own.
 _SLIP_OF_THE_HAND = 0.85
+# Whoever has more to mend than this reads the rest at the next try.
+MAX_WARNINGS = 50
+# Names are compared in quadratic time, and no key of ours is longer.
+LONGEST_NAME = 64
 
 
 def unread(document: Document) -> Iterator[Finding]:
     """A finding for each key that is not read."""
-    kind = _block(document, "agent").get("kind", "command")
+    return itertools.islice(_every_unread(document), MAX_WARNINGS)
+
+
+def agent_kind(document: Document) -> str:
+    """The kind of agent that a file means: one with `codex:` and no `agent.kind` comes from a peer and means that."""
+    return str(_block(document, "agent").get("kind") or ("codex" if "codex" in document.values else "command"))
+
+
+def meant(document: Document, key: Key) -> str:
+    """The key beside a missing one that was probably meant to be it, as the end of a sentence; else nothing."""
+    block = document.values if len(key) == 1 else _block(document, str(key[0]))
+    strangers = [name for name in itertools.islice(block, MAX_WARNINGS) if len(name) <= LONGEST_NAME]
+    near = difflib.get_close_matches(str(key[-1]), strangers, n=1, cutoff=_SLIP_OF_THE_HAND)
+    if not near or near[0] == key[-1]:
+        return ""
+    return f" (is {near[0]!r} in line {document.line((*key[:-1], near[0]))} meant to be it?)"
+
+
+def _every_unread(document: Document) -> Iterator[Finding]:
+    kind = agent_kind(document)
     for name in document.values:
         if name == kind:
             continue  # the settings of the agent in use
@@ -48,14 +72,16 @@ def _tracker(document: Document) -> Iterator[Finding]:
     options = blocks.TRACKER_OPTIONS.get(str(block.get("kind")))
     known = {*roles, *(blocks.EVERY_TRACKER_OPTION if options is None else options)}
     for key in block:
-        if key not in known and (options is not None or difflib.get_close_matches(key, known, 1, _SLIP_OF_THE_HAND)):
+        slip = len(key) <= LONGEST_NAME and difflib.get_close_matches(key, known, 1, _SLIP_OF_THE_HAND)
+        if key not in known and (options is not None or slip):
             yield _unknown(document, ("tracker", key), known)
 
 
 def _unknown(document: Document, key: tuple[str, ...], known: Collection[str]) -> Finding:
-    near = difflib.get_close_matches(key[-1], sorted(known), n=1)
+    shown = [name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…" for name in key]
+    near = difflib.get_close_matches(shown[-1], sorted(known), n=1)
     remedy = f"did you mean '{'.'.join([*key[:-1], near[0]])}'?" if near else f"known are {', '.join(sorted(known))}"
-    return Finding(document.line(key), f"unknown key '{'.'.join(key)}' is not read; {remedy}")
+    return Finding(document.line(key), f"unknown key '{'.'.join(shown)}' is not read; {remedy}")
 
 
 def _block(document: Document, name: str) -> Mapping[str, object]:

@@ -6,8 +6,9 @@ opens the tracker or starts the agent.
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.domain import contract as contracts
@@ -15,26 +16,26 @@ from orchestrator.domain.contract import Problem, StateContract, fold
 from orchestrator.domain.select import Limits
 from orchestrator.domain.turn import TurnLimits
 from orchestrator.domain.workflow import AgentSettings, TrackerSettings, Workflow, WorkspaceSettings
-from orchestrator.workflow import blocks, variables
+from orchestrator.workflow import blocks, keys, variables
 from orchestrator.workflow.findings import Code, Finding, Rejected
-from orchestrator.workflow.front_matter import Document
+from orchestrator.workflow.front_matter import Document, Key
 
 
 def workflow_of(
     document: Document, front: blocks.FrontMatter, *, path: Path, environment: Mapping[str, str]
 ) -> Workflow:
     """What a file means, without its warnings. Raises Rejected."""
-    contract = _contract(document, front.tracker)
-    findings = [*_alone(document, front)]
+    place = _Place(document, folder=path.parent, environment=environment)
+    contract = _contract(document, front.tracker, place)
+    findings = [*_alone(document, front, place)]
     if findings:
         raise Rejected(Code.PARSE_ERROR, findings)
-    place = _Place(document, folder=path.parent, environment=environment)
     tracker = _tracker(front.tracker, place)
     return Workflow(
         name=front.name or slug(path.absolute().parent.name),
         tracker=tracker,
         contract=contract,
-        limits=_limits(front),
+        limits=_limits(front, place),
         turn_limits=TurnLimits(
             max_attempts=front.agent.max_attempts,
             max_turns=front.agent.max_turns,
@@ -45,14 +46,17 @@ def workflow_of(
         agent=_agent(front.agent, document),
         prompt=document.body,
         interval_ms=front.polling.interval_ms,
-        scope=scope_of(tracker),
+        scope=scope_of(tracker, environment),
     )
 
 
-def scope_of(tracker: TrackerSettings) -> str:
+def scope_of(tracker: TrackerSettings, environment: Mapping[str, str]) -> str:
     """The name of a board over all workflows that share it: of two with one scope, only one works on an item."""
     options = tracker.options
     board = next((options[key] for key in ("path", "board", "project", "endpoint") if options.get(key)), "")
+    # What is not set is said when the tracker is opened; until then the name as written is one, too.
+    with contextlib.suppress(variables.Unresolved):
+        board = variables.resolve(str(board), environment)
     return f"{tracker.kind}:{board}"
 
 
@@ -75,7 +79,7 @@ _LONGEST_SLUG = 63
 
 
 class _Place:
-    """Where the file is: paths in it are seen from its folder, on this host."""
+    """Where the file is: paths in it are seen from its folder, and variables are those of this process."""
 
     def __init__(self, document: Document, *, folder: Path, environment: Mapping[str, str]) -> None:
         self._document, self._folder, self._environment = document, folder, environment
@@ -88,13 +92,31 @@ class _Place:
             finding = Finding(self._document.line((block, key)), f"'{block}.{key}': {error}")
             raise Rejected(Code.PARSE_ERROR, [finding]) from error
 
+    def text(self, value: str, key: Key) -> str:
+        """The text that a key means. Raises Rejected."""
+        try:
+            return variables.resolve(value, self._environment)
+        except variables.Unresolved as error:
+            finding = Finding(self._document.line(key), f"'{'.'.join(map(str, key))}': {error}")
+            raise Rejected(Code.PARSE_ERROR, [finding]) from error
 
-def _contract(document: Document, block: blocks.Tracker) -> StateContract:
+    def optional(self, value: str | None, block: str, key: str) -> str | None:
+        """The same of a key that may be left out."""
+        return None if value is None else self.text(value, (block, key))
+
+    def texts(self, values: Sequence[str], block: str, key: str) -> tuple[str, ...]:
+        """The same of each entry of a list, unless the environment has set the list: then it is final."""
+        if (block, key) in self._document.origins:
+            return tuple(values)
+        return tuple(self.text(value, (block, key, index)) for index, value in enumerate(values))
+
+
+def _contract(document: Document, block: blocks.Tracker, place: _Place) -> StateContract:
     contract = StateContract(
-        active=tuple(block.active_states),
-        terminal=tuple(block.terminal_states),
-        in_progress=block.in_progress_state,
-        handoff=block.handoff_state,
+        active=place.texts(block.active_states, "tracker", "active_states"),
+        terminal=place.texts(block.terminal_states, "tracker", "terminal_states"),
+        in_progress=place.optional(block.in_progress_state, "tracker", "in_progress_state"),
+        handoff=place.optional(block.handoff_state, "tracker", "handoff_state"),
     )
     broken = contracts.problems(contract)
     if broken:
@@ -103,9 +125,10 @@ def _contract(document: Document, block: blocks.Tracker) -> StateContract:
 
 
 def _broken(problem: Problem, document: Document) -> Finding:
-    remedy = _LINES_TO_ADD.get(problem.key, "") if problem.rule == "SC-08" else ""
-    line = document.line(tuple(problem.key.split(".")))
-    return Finding(line, f"'{problem.key}': {problem.message} ({problem.rule}){remedy}")
+    key = tuple(problem.key.split("."))
+    remedy = f"{keys.meant(document, key)}{_LINES_TO_ADD.get(problem.key, '')}" if problem.rule == "SC-08" else ""
+    origin = f", which {document.origins[key]} sets" if key in document.origins else ""
+    return Finding(document.line(key), f"'{problem.key}'{origin}: {problem.message} ({problem.rule}){remedy}")
 
 
 _LINES_TO_ADD = {
@@ -116,21 +139,18 @@ _LINES_TO_ADD = {
 }
 
 
-def _alone(document: Document, front: blocks.FrontMatter) -> Iterator[Finding]:
+def _alone(document: Document, front: blocks.FrontMatter, place: _Place) -> Iterator[Finding]:
     """What types cannot say about a single block."""
-    if front.agent.kind == "command" and front.agent.command is None:
+    if keys.agent_kind(document) == "command" and front.agent.command is None:
         line = document.line(("agent",))
         yield Finding(
             line, "'agent.command' is missing; write the shell command that works on a ticket in the current folder"
         )
-    workspace = front.workspace
-    if workspace.repository is not None and "{key}" not in workspace.branch:
-        message = (
-            f"'workspace.branch': found {workspace.branch!r}, expected '{{key}}' in it; two tickets need two branches"
-        )
-        yield Finding(document.line(("workspace", "branch")), message)
-    for key in ("base", "branch"):
-        value = getattr(workspace, key)
+    branch, base = place.text(front.workspace.branch, _BRANCH), place.optional(front.workspace.base, *_BASE)
+    if front.workspace.repository is not None and "{key}" not in branch:
+        message = f"'workspace.branch': found {branch!r}, expected '{{key}}' in it; two tickets need two branches"
+        yield Finding(document.line(_BRANCH), message)
+    for (_, key), value in ((_BRANCH, branch), (_BASE, base)):
         if value is not None and (value.startswith("-") or not value.isprintable() or " " in value):
             message = f"'workspace.{key}': found {value!r}, expected a name that git takes for a branch or commit"
             yield Finding(document.line(("workspace", key)), message)
@@ -140,6 +160,7 @@ def _alone(document: Document, front: blocks.FrontMatter) -> Iterator[Finding]:
             yield Finding(document.line(("agent", "env", name)), message)
 
 
+_BRANCH, _BASE = ("workspace", "branch"), ("workspace", "base")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -150,12 +171,12 @@ def _tracker(block: blocks.Tracker, place: _Place) -> TrackerSettings:
     return TrackerSettings(kind=block.kind, options=options)
 
 
-def _limits(front: blocks.FrontMatter) -> Limits:
+def _limits(front: blocks.FrontMatter, place: _Place) -> Limits:
     return Limits(
         max_concurrent=front.agent.max_concurrent_agents,
         max_concurrent_by_state={fold(state): cap for state, cap in front.agent.max_concurrent_agents_by_state.items()},
         required_labels=tuple(fold(label) for label in front.tracker.required_labels),
-        assignee=front.tracker.assignee,
+        assignee=place.optional(front.tracker.assignee, "tracker", "assignee"),
         trusted_authors=tuple(front.tracker.trusted_authors),
     )
 
@@ -163,14 +184,18 @@ def _limits(front: blocks.FrontMatter) -> Limits:
 def _workspace(block: blocks.Workspace, place: _Place) -> WorkspaceSettings:
     repository = None if block.repository is None else place.path(block.repository, "workspace", "repository")
     return WorkspaceSettings(
-        root=place.path(block.root, "workspace", "root"), repository=repository, base=block.base, branch=block.branch
+        root=place.path(block.root, "workspace", "root"),
+        repository=repository,
+        base=place.optional(block.base, "workspace", "base"),
+        branch=place.text(block.branch, ("workspace", "branch")),
     )
 
 
 def _agent(block: blocks.Agent, document: Document) -> AgentSettings:
-    own = document.values.get(block.kind)
+    kind = keys.agent_kind(document)
+    own = document.values.get(kind)
     return AgentSettings(
-        kind=block.kind,
+        kind=kind,
         command=block.command or "",
         prompt=block.prompt,
         turn_timeout_ms=block.turn_timeout_ms,

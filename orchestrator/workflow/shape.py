@@ -8,9 +8,11 @@ from typing import Any
 
 import pydantic
 
+from orchestrator.workflow import keys
 from orchestrator.workflow.blocks import FrontMatter
 from orchestrator.workflow.findings import Code, Finding, Rejected
 from orchestrator.workflow.front_matter import Document, Key
+from orchestrator.workflow.kinds import FIVE_LINES
 
 
 def shaped(document: Document) -> FrontMatter:
@@ -18,7 +20,12 @@ def shaped(document: Document) -> FrontMatter:
     try:
         return FrontMatter.model_validate(document.values)
     except pydantic.ValidationError as error:
-        raise Rejected(Code.PARSE_ERROR, [_finding(each, document) for each in error.errors()]) from error
+        findings = [_finding(each, document) for each in error.errors()[:MAX_FINDINGS]]
+        raise Rejected(Code.PARSE_ERROR, findings) from error
+
+
+# Whoever has more to mend than this reads the rest at the next try.
+MAX_FINDINGS = 50
 
 
 def tidied(document: Document) -> Document:
@@ -51,10 +58,14 @@ def _finding(error: Mapping[str, Any], document: Document) -> Finding:
     key: Key = error["loc"]
     name = _spoken(key)
     if error["type"] == "missing":
-        return Finding(document.line(key[:-1]), f"'{name}' is missing; {_REMEDIES.get(name, 'write it')}")
+        remedy = _REMEDIES.get(name, "write it")
+        return Finding(document.line(key[:-1]), f"'{name}' is missing{keys.meant(document, key)}; {remedy}")
+    subject, remedy = f"'{name}'", _REMEDIES.get(name, "")
+    if key in document.origins:
+        subject, remedy = f"'{name}' (from {document.origins[key]})", "set the variable right or unset it"
     expected = _EXPECTED.get(error["type"], error["msg"])
-    remedy = _REMEDIES.get(name) or _quotes(error["input"], expected)
-    message = f"'{name}': found {_shown(error['input'])}, expected {expected.format(**error.get('ctx', {}))}"
+    remedy = remedy or _quotes(error["input"], expected)
+    message = f"{subject}: found {_shown(error['input'])}, expected {expected.format(**error.get('ctx', {}))}"
     return Finding(document.line(key), f"{message}; {remedy}" if remedy else message)
 
 
@@ -73,7 +84,7 @@ _EXPECTED = {
 }
 
 _REMEDIES = {
-    "tracker": "write 'tracker:' with 'kind: backlog', 'path:', 'active_states:' and 'terminal_states:' below it",
+    "tracker": f"for a Backlog.md board write these five lines:\n{FIVE_LINES}",
     "tracker.kind": "for a Backlog.md folder write 'kind: backlog'",
     "agent.env": "write NAME: value, or a list of names to pass on",
 }

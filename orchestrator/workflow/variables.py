@@ -42,9 +42,12 @@ def resolve_path(value: str, environment: Mapping[str, str], *, folder: Path) ->
 def _option(name: str, value: object, environment: Mapping[str, str]) -> object:
     if not isinstance(value, str):
         return value
-    if name in _EXPANDED_WHOLE:
-        return _LEADING.sub(lambda found: _of(found, environment), value)
-    return resolve(value, environment)
+    try:
+        if name in _EXPANDED_WHOLE:
+            return _LEADING.sub(lambda found: _of(found, environment), value)
+        return resolve(value, environment)
+    except Unresolved as error:
+        raise Unresolved(f"{name}: {error}") from error
 
 
 def _of(found: re.Match[str], environment: Mapping[str, str]) -> str:

@@ -10,7 +10,10 @@ from orchestrator.cli.exits import Exit
 def test_help_lists_every_command():
     """One line a command, and nothing that is not there."""
     shown = CliRunner().invoke(app.app, ["--help"]).output
-    assert all(f" {name} " in shown for name in ("up", "demo", "status", "plan", "explain", "history", "migrate"))
+    assert all(
+        f" {name} " in shown
+        for name in ("init", "validate", "up", "demo", "status", "plan", "explain", "history", "migrate")
+    )
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.domain.turn import Outcome
 from orchestrator.engine import turn
 from orchestrator.ports.prompts import PromptFailed
 from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
+from tests.memory import desk
 
 
 def run_with(world, **doors):
@@ -50,3 +52,25 @@ def test_a_workspace_that_another_still_holds_costs_no_attempt(world):
     _, stop, _ = run_with(world, workspaces=failing("prepare", WorkspaceBusy("held by pid 7")))
     assert stop == "workspace_busy"
     assert world.one("select attempt from item") == 0
+
+
+@pytest.mark.proves("PT-05")
+def test_a_kept_session_gets_its_prompt_once(world):
+    """The first turn of a session has the whole prompt; a continuation of it is told to go on, and no more."""
+    told = []
+    world.agents.during = lambda turn: told.append(turn.prompt)
+    world.add("A-1")
+    world.script("A-1", Outcome.CONTINUE, Outcome.CONTINUE, Outcome.DONE)
+    world.run_until_quiet()
+    assert told == ["Mend A-1", "go on: Mend A-1", "go on: Mend A-1"]
+
+
+@pytest.mark.proves("PT-05")
+def test_a_continuation_without_a_session_gets_the_whole_prompt_again(world, monkeypatch):
+    """A program that names no session begins anew at each turn: guidance alone would be a riddle to it."""
+    told = []
+    monkeypatch.setattr(desk.ScriptedSession, "events", lambda session: iter(told.append(session.turn.prompt) or ()))
+    world.add("A-1")
+    world.script("A-1", Outcome.CONTINUE, Outcome.DONE)
+    world.run_until_quiet()
+    assert told == ["Mend A-1", "Mend A-1"]

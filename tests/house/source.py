@@ -43,7 +43,8 @@ def production() -> list[Source]:
 def texts() -> dict[str, str]:
     """The text of every tracked file of ours by its name; what is not text is left out."""
     paths = [path for top in TEXTS for path in sorted((ROOT / top).rglob("*")) if "__pycache__" not in path.parts]
-    paths += [path for path in sorted(ROOT.iterdir()) if path.is_file()]
+    # In a worktree `.git` is a file that git wrote.
+    paths += [path for path in sorted(ROOT.iterdir()) if path.is_file() and path.name != ".git"]
     found = {}
     for path in paths:
         if path.is_file():

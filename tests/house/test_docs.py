@@ -7,6 +7,7 @@ import pytest
 
 from docs import generate
 from orchestrator import workflow
+from orchestrator.workflow import blocks, overrides
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -59,3 +60,47 @@ def test_the_readme_names_every_command_of_the_makefile_that_people_start_with()
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     for command in re.findall(r"^make (\w+)", readme, re.MULTILINE):
         assert f"\n{command}:" in makefile
+
+
+def settings_rows():
+    """The table of docs/settings.md: its cells by key."""
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:3] == "| `"]
+    return {row[0].strip("` "): row[1:] for row in rows}
+
+
+def settings_defaults():
+    """Every key of the code with its default."""
+    found = {"name": None}
+    for name, model in (
+        ("tracker", blocks.Tracker),
+        ("polling", blocks.Polling),
+        ("workspace", blocks.Workspace),
+        ("agent", blocks.Agent),
+    ):
+        found |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}
+    return {**found, "tracker.path": None}
+
+
+@pytest.mark.proves("CF-11")
+def test_the_settings_page_has_every_key_and_says_when_it_counts():
+    """No key of the code is missing, none is invented, and each says live, next turn or restart."""
+    rows = settings_rows()
+    assert set(rows) == set(settings_defaults())
+    assert {row[1] for row in rows.values()} == {"live", "next turn", "restart"}
+
+
+def test_the_settings_page_says_the_defaults_of_the_code():
+    """A number or a word that is filled in is the one that people read."""
+    rows = settings_rows()
+    told = {key: default for key, default in settings_defaults().items() if isinstance(default, int | str)}
+    assert {key: rows[key][0].strip("`") for key in told} == {key: str(default) for key, default in told.items()}
+
+
+@pytest.mark.proves("CF-04", "CF-08")
+def test_the_settings_page_names_the_variable_of_each_key_that_has_one():
+    """And of no key that has none."""
+    named = {key: row[2].strip("`") for key, row in settings_rows().items() if row[2]}
+    keys = {".".join(map(str, key)): name for key, name in overrides.NAMES.items()}
+    others = {"tracker.endpoint", "tracker.project", "tracker.api_key", "tracker.query_filter"}
+    assert named == {key: name for key, name in keys.items() if key not in others}

@@ -53,3 +53,7 @@ class PlainPrompts:
     def render(self, template: str, item: Item, **_: object) -> str:  # noqa: ARG002 -- the door's signature
         """The title."""
         return item.title
+
+    def guidance(self, item: Item, **_: object) -> str:
+        """The title, as of a session that knows the rest."""
+        return f"go on: {item.title}"

@@ -23,7 +23,7 @@ def sentences(front):
     with pytest.raises(WorkflowInvalid) as caught:
         parse(front)
     assert caught.value.code == "workflow_parse_error"
-    return [line.removeprefix("flows/WORKFLOW.md:") for line in str(caught.value).splitlines()]
+    return [f"{place}: {message}".removeprefix("flows/WORKFLOW.md:") for place, message in caught.value.findings]
 
 
 def warnings(front):
@@ -34,8 +34,8 @@ def warnings(front):
 @pytest.mark.parametrize(
     ("front", "said"),
     [
-        (AGENT, "1: 'tracker' is missing; write 'tracker:' with 'kind: backlog'"),
-        ("tracker: 5\n" + AGENT, "2: 'tracker': found 5, expected keys with values; write 'tracker:'"),
+        (AGENT, "1: 'tracker' is missing; for a Backlog.md board write these five lines"),
+        ("tracker: 5\n" + AGENT, "2: 'tracker': found 5, expected keys with values; for a Backlog.md"),
         (TRACKER.replace("kind: backlog\n  ", "") + AGENT, "2: 'tracker.kind' is missing; for a Backlog.md folder"),
         (TRACKER, "1: 'agent.command' is missing; write the shell command"),
         (BASE.replace("[Done]", "Done"), "6: 'tracker.terminal_states': found 'Done', expected a list; write [Done]"),
@@ -75,7 +75,7 @@ def test_all_wrong_values_are_told_at_once():
         (BASE + "polling: {zzz: 1}\n", "9: unknown key 'polling.zzz' is not read; known are interval_ms"),
         (TRACKER + "  active_state: [x]\n" + AGENT, "7: unknown key 'tracker.active_state' is not read; did you mean"),
         (BASE + "hooks: {after_create: x}\n", "9: 'hooks' is not used yet"),
-        (BASE + "codex: {}\n", "9: 'codex' is not used yet"),
+        (BASE + "claude-code: {}\n", "9: 'claude-code' is not used yet"),
         (BASE + "  max_concurrent_agents_by_state: {Doing: 1}\n", "9: 'agent.max_concurrent_agents_by_state.D"),
     ],
 )  # fmt: skip
