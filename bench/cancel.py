@@ -47,9 +47,9 @@ def run(size: Size, ground: Ground) -> list[Line]:
         fleet.worker("turns", "--queues=turns", **sleepers.DEFAULT_CLOCKS)
         fleet.worker("control", "--queues=control,relay", **sleepers.DEFAULT_CLOCKS)
         fleet.beat()
-        for number in range(1, 2 * size.moves + 1):
-            hint = app if number % 2 == 0 else None
-            (hinted if hint else polled).append(_measured(fleet, number, hint))
+        for place in range(1, 2 * size.moves + 1):
+            hint = app if place % 2 == 0 else None
+            (hinted if hint else polled).append(_measured(fleet, place, hint))
     return [_line(f"p{percent}", percent, hinted=hinted, polled=polled) for percent in (50, 99)]
 
 
@@ -63,9 +63,9 @@ def _line(name: str, percent: int, *, hinted: Sequence[float], polled: Sequence[
     )
 
 
-def _measured(fleet: Fleet, number: int, hint: Celery | None) -> float:
-    """Seconds until the card's agent is dead."""
-    agent = sleepers.newest(fleet, number)
+def _measured(fleet: Fleet, place: int, hint: Celery | None) -> float:
+    """Seconds from the move of the card that was begun as number `place` to its agent's death."""
+    number, agent = sleepers.nth(fleet, place)
     time.sleep(random.uniform(0, _LONGEST_PAUSE_SECONDS))
     began = time.perf_counter()
     fleet.drag(number, "On Hold")

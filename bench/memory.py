@@ -1,7 +1,7 @@
 """What a waiting turn costs: the memory of a worker and its supervisor with so many turns, less what they need idle.
 
-Proportional set size (a page that several processes share counts in parts), agents aside. Beside it: as many waiting
-tasks in a Celery worker of the default pool, which keeps a process for each.
+Private memory, which no other process shares; agents aside. Beside it: as many waiting tasks in a Celery worker of the
+default pool, which keeps a process for each.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _ours(size: Size, ground: Ground) -> float:
 def _settled_mb(pids: Sequence[int]) -> float:
     """Their memory once it has stopped growing: a supervisor that was just started still imports."""
     before = 0.0
-    while (now := processes.proportional_mb(pids)) - before > _STILL_MB:
+    while (now := processes.private_mb(pids)) - before > _STILL_MB:
         before = now
         time.sleep(_LOOK_EVERY_SECONDS)
     return now

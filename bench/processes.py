@@ -27,11 +27,11 @@ def supervisor(worker: int) -> int:
     return next(pid for pid in children(worker) if b"supervise" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
-def proportional_mb(pids: Iterable[int]) -> float:
-    """The proportional set size of processes together: a page that several share counts in parts."""
-    return sum(_proportional_kb(pid) for pid in pids) / _KB_PER_MB
+def private_mb(pids: Iterable[int]) -> float:
+    """What processes have for themselves, and would give back: a page that another one shares is not counted."""
+    return sum(_private_kb(pid) for pid in pids) / _KB_PER_MB
 
 
-def _proportional_kb(pid: int) -> int:
+def _private_kb(pid: int) -> int:
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))

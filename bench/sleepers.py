@@ -43,6 +43,17 @@ def started(of: Fleet, number: int) -> list[int]:
     return [int(words[1]) for words in lines if words[0].lower() == f"t-{number}"]
 
 
+def nth(of: Fleet, place: int) -> tuple[int, int]:
+    """The agent that started as number `place` of all, from 1: its card and its pid."""
+    until(
+        lambda: len(of.witness.read_text().splitlines()) >= place,
+        timeout_seconds=_PATIENCE_SECONDS,
+        what=f"agent number {place}",
+    )
+    name, pid = of.witness.read_text().splitlines()[place - 1].split()
+    return int(name.lower().removeprefix("t-")), int(pid)
+
+
 def newest(of: Fleet, number: int, *, at_least: int = 1) -> int:
     """The pid of a card's newest agent, once so many have started."""
     until(

@@ -31,6 +31,9 @@ BRANCH = "stationkeeper/{key}"
 # The agent's program in the run folder.
 AGENT = "agent.py"
 
+# Steps of a quarter of a second that an ordinary card takes: four seconds, in which the worker can be killed in mid-turn.
+STEPS = 16
+
 _GIT_IDENTITY = {
     "GIT_AUTHOR_NAME": "Demo",
     "GIT_AUTHOR_EMAIL": "demo@example.invalid",
@@ -219,4 +222,4 @@ def _workflow(scene: Scene) -> str:
 def _agent_command(scene: Scene) -> str:
     """The two cards that the hand meets take long, so that it meets them in mid-turn."""
     words = [sys.executable, str(scene.folder / AGENT), "--witness", str(scene.witness)]
-    return shlex.join([*words, "--long", *(card.id for card in scene.board.cards[:2])])
+    return shlex.join([*words, f"--steps={STEPS}", "--long", *(card.id for card in scene.board.cards[:2])])
