@@ -1,5 +1,6 @@
 #!/bin/sh
 # Makes .venv from requirements.lock. Needs python3 (3.11 to 3.13) and nothing else; `make` runs it when the lock changed.
+# Compiled ahead: every process of ours imports the same libraries, on some machines without a place to keep bytecode.
 # uv is taken from its own hash-locked file into .tools, never into .venv; without it plain pip does the same, slower.
 set -eu
 cd "$(dirname "$0")/.."
@@ -33,7 +34,7 @@ if ! "$uv" --version >/dev/null 2>&1; then
 fi
 
 if "$uv" --version >/dev/null 2>&1; then
-    "$uv" pip sync -q --python .venv/bin/python --require-hashes requirements.lock
+    "$uv" pip sync -q --compile-bytecode --python .venv/bin/python --require-hashes requirements.lock
     "$uv" pip install -qq --python .venv/bin/python --no-build-isolation --no-deps -e .
 else
     .venv/bin/python -m pip install -qq --no-deps --require-hashes -r requirements.lock

@@ -56,6 +56,7 @@ class SupervisorClient:
         self._adopted: dict[UUID, wire.Adopt] = {}
         self._stops: dict[UUID, StopReason] = {}
         self._unanswered = 0
+        self._stopping = False
         self._socket = socket.socket()
         self._process: subprocess.Popen[bytes] | None = None
         self._reader = threading.Thread(target=self._run, name="supervisor", daemon=True)
@@ -138,6 +139,7 @@ class SupervisorClient:
 
     def stop_all(self) -> None:
         """End every program with EndedBy.SHUTDOWN, those started from now on included."""
+        self._stopping = True  # a supervisor that is not ready yet is told when it is
         self._stop(None)
 
     def _stop(self, number: int | None) -> None:
@@ -229,6 +231,8 @@ class SupervisorClient:
                 # Which step was under way is not known here; it gets a gap from now on, as between two steps.
                 seconds = boot_seconds() - adopt.sent_at + (adopt.step_seconds or GAP_SECONDS)
                 self._send(wire.Adopt(adopt.ref, adopt.lease_key, adopt.sent_at, seconds))
+            if self._stopping:
+                self._send(wire.Stop(None))
             self._ready.set()
             swept = [number for number, (born, _) in self._programs.items() if born < self._generation]
         for number in swept:

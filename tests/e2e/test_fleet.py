@@ -77,8 +77,11 @@ def test_a_worker_and_its_supervisor_killed_together_leave_no_agent(make_fleet: 
 
 @pytest.mark.proves("H5")
 def test_a_killed_supervisor_is_replaced_and_the_card_is_finished(make_fleet: MakeFleet) -> None:
-    """The worker starts a new one, which sweeps first; the turn ends as lost and is tried again."""
-    fleet = make_fleet(1, steps=30)
+    """The worker starts a new one, which sweeps first; the turn ends as lost and is tried again.
+
+    The agent works for longer than a supervisor takes to start, or it would end before it is swept.
+    """
+    fleet = make_fleet(1, steps=150)
     worker = fleet.worker("w1")
     fleet.beat()
     until(lambda: fleet.count(1, "step") > 3, what="an agent in mid-turn")

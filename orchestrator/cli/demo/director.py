@@ -29,7 +29,7 @@ QUIET_SECONDS = 2.5
 # A run is in mid-turn after this many of its steps.
 MID_TURN_STEPS = 2
 
-# Of the 16 steps that a card takes. Later than this an agent may end in the moment of the kill, before its turn is
+# Of the `scene.STEPS` that a card takes. Later than this an agent may end in the moment of the kill, before its turn is
 # concluded, and its work is then rightly begun again: true, but no demonstration.
 LATEST_STEP_AT_KILL = 10
 

@@ -31,7 +31,7 @@ BRANCH = "stationkeeper/{key}"
 # The agent's program in the run folder.
 AGENT = "agent.py"
 
-# Steps of a quarter of a second that an ordinary card takes: four seconds, in which the worker can be killed in mid-turn.
+# Steps that an ordinary card takes, a quarter of a second each: four seconds in which its worker can be killed.
 STEPS = 16
 
 _GIT_IDENTITY = {
