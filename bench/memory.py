@@ -46,7 +46,7 @@ def run(size: Size, ground: Ground) -> list[Line]:
             f"each of {size.turns} waiting turns",
             f"{ours:.2f} MB",
             beside=f"{theirs:.2f} MB",
-            ratio=f"{ours / theirs:.2f}",
+            ratio=f"{ours / theirs:.3f}",
             bound=f"< {BOUND_MB:.0f} MB",
             is_held=ours < BOUND_MB,
         )

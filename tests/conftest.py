@@ -13,8 +13,13 @@ from pathlib import Path
 import psycopg
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 from orchestrator.embedded import Embedded
+
+# A law has no deadline of its own: what hangs meets the time-out of the test, and a busy machine is not a broken law.
+settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("laws")
 
 SERVICE_FIXTURES = {"embedded", "template", "database_url", "redis_url"}
 
