@@ -154,6 +154,9 @@ class Renewer:
         if self._stopped.is_set() or boot_seconds() < self._swept_at + self._config.sweep_seconds or not host.table():
             return
         self._swept_at = boot_seconds()
+        # Those of a worker that died together with its supervisor: they hold workspaces that others wait for.
+        if swept := marker.sweep_once(host.table(), installation=self._config.installation, boot_id=host.boot_id()):
+            telemetry.swept(processes=len(swept))
         try:
             turns = self._doors.turns.orphans(self._config.host, host.boot_id())
             among = host.table()  # after the question: a turn that began meanwhile is not in its answer

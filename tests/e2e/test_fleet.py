@@ -230,3 +230,19 @@ def test_a_plain_small_worker_keeps_ticking_while_turns_run(make_fleet: MakeFlee
     number = until(lambda: next((n for n in (1, 2) if fleet.count(n, "step") > 3), None), what="an agent in mid-turn")
     fleet.drag(number, "Done")
     until(lambda: not fleet.agents(number), timeout_seconds=20, what="the agent's death")
+
+
+@pytest.mark.proves("H5", "SR-03", "RC-10")
+def test_an_orphan_is_ended_by_a_supervisor_that_was_there_before(make_fleet: MakeFleet) -> None:
+    """Worker and supervisor die together while another worker is up: its supervisor finds the orphan within a sweep."""
+    fleet = make_fleet(1, steps=600)
+    first = fleet.worker("w1")
+    fleet.beat()
+    until(lambda: fleet.count(1, "step") > 3, what="an agent in mid-turn")
+    fleet.worker("w2")
+    [orphan] = fleet.agents(1)
+    for pid in (supervisor_of(first), first.pid):
+        os.kill(pid, signal.SIGKILL)
+    first.wait()
+    until(lambda: not Path(f"/proc/{orphan}").exists(), timeout_seconds=20, what="the orphan's death")
+    until(lambda: fleet.count(1, "start") == 2, timeout_seconds=40, what="a second run")
