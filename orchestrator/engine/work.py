@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from orchestrator.domain.item import Item
@@ -45,19 +44,17 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
-    if not _checkpoint(desk, ordinal=2, name="workspace", output=_described(workspace)):
+    order = _agent_turn(desk, workspace, prompt)
+    if not _checkpoint(desk, StepRecord(2, "workspace", _described(workspace), str(order.transcript))):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    ending = _run_agent(desk, workspace, prompt)
-    if not _checkpoint(desk, ordinal=3, name="agent", output=_outcome(ending)):
+    ending = _run_agent(desk, order)
+    if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     return ending
 
 
-def _run_agent(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
+def _run_agent(desk: Desk, order: AgentTurn) -> Ending:
     """The program under the supervisor; each event is a fact, recorded as it comes."""
-    order = _agent_turn(desk, workspace, prompt)
-    transcript = str(order.transcript)
-    patience.persist(lambda: desk.ports.store.turns.record_transcript(desk.admitted.ref, transcript))
     try:
         session = desk.ports.agent(desk.workflow).start(order, desk.ports.supervisor())
     except SpawnFailed as fault:
@@ -79,8 +76,7 @@ def _record(desk: Desk, event: AgentEvent) -> None:
         patience.persist(lambda: turns.record_session(ref, session))
 
 
-def _checkpoint(desk: Desk, *, ordinal: int, name: str, output: Mapping[str, object]) -> bool:
-    step = StepRecord(ordinal, name, output)
+def _checkpoint(desk: Desk, step: StepRecord) -> bool:
     turns, lease = desk.ports.store.turns, desk.worker.lease_seconds
     return patience.persist(lambda: turns.checkpoint(desk.admitted.ref, step, lease_seconds=lease))
 

@@ -17,8 +17,9 @@ from orchestrator.store.database import Database
 _EXTEND = """
         update turn
         set lease_until = least(
-            stationkeeper_clock() + make_interval(secs => :lease_seconds),
-            coalesce(turn.step_deadline_at, 'infinity'))"""
+                stationkeeper_clock() + make_interval(secs => :lease_seconds),
+                coalesce(turn.step_deadline_at, 'infinity')),
+            transcript = coalesce(cast(:transcript as text), turn.transcript)"""
 _OURS = """turn.id = :turn_id
             and turn.fence = :fence and turn.token = :token -- rule: fence
             and turn.status = 'running' and turn.death is null -- rule: fence
@@ -69,6 +70,7 @@ def checkpoint(
         ordinal=step.ordinal,
         name=step.name,
         output=json.dumps(dict(step.output), default=str),
+        transcript=step.transcript,
         lease_seconds=lease_seconds,
         **writes.values(put),
     )

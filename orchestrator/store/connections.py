@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import psycopg
 import sqlalchemy
 from psycopg.abc import PQGen
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.pool import Pool, QueuePool
 
 from orchestrator.ports.store import StoreUnavailable
 
@@ -36,8 +38,13 @@ _EVERYWHERE = {
     "lock_timeout": _LOCK_TIMEOUT,
     "idle_in_transaction_session_timeout": _IDLE_TIMEOUT,
 }
-HOT = {**_EVERYWHERE, "statement_timeout": _HOT_STATEMENT_TIMEOUT}
-SLOW = {**_EVERYWHERE, "statement_timeout": _SLOW_STATEMENT_TIMEOUT}
+HOT = {
+    **_EVERYWHERE,
+    "statement_timeout": _HOT_STATEMENT_TIMEOUT,
+    # Few statements, all of them by a key: planning them anew for each of five first calls on each connection is waste.
+    "plan_cache_mode": "force_generic_plan",
+}
+SLOW = {**_EVERYWHERE, "statement_timeout": _SLOW_STATEMENT_TIMEOUT, "plan_cache_mode": "auto"}
 
 # A server that stopped answering keeps its sockets open: nothing but our own patience ends the wait. A little more than
 # the server's own time-outs, which come first when it is alive.
@@ -110,20 +117,18 @@ def connector(url: str, manner: Manner, user: Callable[[], str | None]) -> Calla
     return connect
 
 
-def make_engine(url: str, manner: Manner, user: Callable[[], str | None] = lambda: None) -> sqlalchemy.Engine:
-    """An engine in autocommit, with few connections: our statements are short, so threads share them.
+def make_pool(url: str, manner: Manner, user: Callable[[], str | None] = lambda: None) -> Pool:
+    """Few connections in autocommit, which threads share: our statements are short.
 
-    One that died with its server fails one call, which drops the whole pool; asking each first would cost more.
+    A thread that waits for one costs less than a connection that is made anew, so there is no overflow. One that died
+    with its server fails one call, which drops the whole pool; asking each first would cost more.
     """
-    return sqlalchemy.create_engine(
-        "postgresql+psycopg://",
-        creator=connector(url, manner, user),
-        isolation_level="AUTOCOMMIT",
-        use_native_hstore=False,
+    return QueuePool(
+        cast("Callable[[], DBAPIConnection]", connector(url, manner, user)),
         pool_size=16,
-        max_overflow=8,
-        pool_use_lifo=True,  # the connection used last has its statements prepared
-        pool_timeout=manner.patience_seconds,
+        max_overflow=0,
+        use_lifo=True,  # the connection used last has its statements prepared
+        timeout=manner.patience_seconds,
     )
 
 
@@ -165,11 +170,11 @@ def _check(connection: PatientConnection) -> None:
         )
 
 
-def unavailable(error: sqlalchemy.exc.SQLAlchemyError) -> StoreUnavailable | None:
+def unavailable(error: Exception) -> StoreUnavailable | None:
     """What an error of the driver means to callers; None when it is a mistake of ours, which must not be retried."""
     if isinstance(error, sqlalchemy.exc.TimeoutError):
         return StoreUnavailable("every connection is busy")
-    original = getattr(error, "orig", None)
+    original = getattr(error, "orig", error)
     if isinstance(original, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)):
         return StoreUnavailable(str(original).strip())
     return None

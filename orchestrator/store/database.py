@@ -1,26 +1,31 @@
 """A database with our statements on it: rows in, rows out, one commit a call.
 
 `row`, `rows` and `change` are single statements in autocommit; `transaction` is for the few that need more than one.
-Values are bound by name. What the driver raises because Postgres is silent, gone or in the way is StoreUnavailable.
+Values are bound by name. The driver is used plainly, with nothing but the pool before it: building an expression and
+wrapping a result cost more than most of our statements. What it raises because Postgres is silent, gone or in the way
+is StoreUnavailable.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import Any, cast
 
 import psycopg
 import sqlalchemy
-from sqlalchemy import event
-from sqlalchemy.pool import ConnectionPoolEntry
+from psycopg.rows import namedtuple_row
+from sqlalchemy.pool import Pool, PoolProxiedConnection
 
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store import connections, rules
 
-Row = sqlalchemy.Row[Any]
+# A named tuple, by the columns of its statement.
+Row = Any
 
 _SET_OFFSET = "select set_config('stationkeeper.clock_offset', %s, false)"
+_BEGIN = "begin"
+_BEGIN_SNAPSHOT = "begin isolation level repeatable read read only"
 
 
 class RowLocked(StoreUnavailable):
@@ -30,41 +35,56 @@ class RowLocked(StoreUnavailable):
 class Session:
     """Our statements on one connection."""
 
-    def __init__(self, connection: sqlalchemy.Connection, left_out: frozenset[str]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], left_out: frozenset[str]) -> None:
         self._connection = connection
         self._left_out = left_out
 
     def rows(self, sql: str, **values: object) -> Sequence[Row]:
         """Every row that a statement answers with."""
-        return self._connection.execute(rules.statement(sql, self._left_out), values).all()
+        return self._execute(sql, values).fetchall()
 
     def row(self, sql: str, **values: object) -> Row | None:
         """The first row that a statement answers with, None for no row."""
-        return self._connection.execute(rules.statement(sql, self._left_out), values).first()
+        return self._execute(sql, values).fetchone()
 
     def change(self, sql: str, **values: object) -> int:
         """How many rows a statement wrote."""
-        return self._connection.execute(rules.statement(sql, self._left_out), values).rowcount
+        return self._execute(sql, values).rowcount
+
+    def _execute(self, sql: str, values: dict[str, object]) -> psycopg.Cursor[Any]:
+        cursor = self._connection.cursor(row_factory=namedtuple_row)
+        return cursor.execute(rules.statement(sql, self._left_out), values)
 
 
 class Database:
-    """One engine, and the rules that are left out on it."""
+    """One pool of connections, and the rules that are left out on it."""
 
-    def __init__(self, engine: sqlalchemy.Engine, left_out: frozenset[str] = frozenset()) -> None:
-        self._engine = engine
+    def __init__(self, pool: Pool, left_out: frozenset[str] = frozenset()) -> None:
+        self._pool = pool
         self._left_out = rules.check(left_out)
         self._offset: str | None = None
 
     @contextmanager
-    def session(self, **options: str | bool) -> Iterator[Session]:
-        """A session in autocommit; with an `isolation_level` it commits at the end and rolls back on an exception."""
+    def session(self, begin: str | None = None) -> Iterator[Session]:
+        """A session in autocommit; with `begin` it commits at the end and rolls back on an exception."""
+        pool = self._pool
         try:
-            with self._engine.connect() as plain:
-                connection = plain.execution_options(**options) if options else plain
-                with connection.begin():
-                    yield Session(connection, self._left_out)
-        except sqlalchemy.exc.SQLAlchemyError as error:
+            lent = pool.connect()
+        except (psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
             raise _translated(error) from error
+        try:
+            connection = self._fit(lent)
+            if begin is None:
+                yield Session(connection, self._left_out)
+            else:
+                connection.execute(begin, prepare=False)
+                yield Session(connection, self._left_out)
+                connection.commit()
+        except psycopg.Error as error:
+            self._drop_if_gone(pool, lent)
+            raise _translated(error) from error
+        finally:
+            lent.close()  # the pool rolls back what was begun and not committed
 
     def rows(self, sql: str, **values: object) -> Sequence[Row]:
         """Every row of one statement, committed."""
@@ -83,30 +103,43 @@ class Database:
 
     def transaction(self) -> AbstractContextManager[Session]:
         """Several statements, one commit; an exception from inside means that nothing was written."""
-        return self.session(isolation_level="READ COMMITTED")
+        return self.session(_BEGIN)
 
     def snapshot(self) -> AbstractContextManager[Session]:
         """Several reads of one moment."""
-        return self.session(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        return self.session(_BEGIN_SNAPSHOT)
 
     def set_offset(self, seconds: float) -> None:
-        """Move the database's clock, as this engine sees it, by `seconds` from the real one; for tests."""
-        if self._offset is None:
-            event.listen(self._engine, "checkout", self._move_clock)
+        """Move the database's clock, as this pool sees it, by `seconds` from the real one; for tests."""
         self._offset = f"{seconds} seconds"
-
-    def _move_clock(self, connection: psycopg.Connection[Any], record: ConnectionPoolEntry, _proxy: object) -> None:
-        if record.info.get("offset") != self._offset:
-            connection.execute(_SET_OFFSET, [self._offset])
-            record.info["offset"] = self._offset
 
     def close(self) -> None:
         """Give every connection back to the server."""
-        self._engine.dispose()
+        self._pool.dispose()
+
+    def _fit(self, lent: PoolProxiedConnection) -> psycopg.Connection[Any]:
+        connection = _driver(lent)
+        if lent.info.get("offset") != self._offset:
+            connection.execute(_SET_OFFSET, [self._offset])
+            lent.info["offset"] = self._offset
+        return connection
+
+    def _drop_if_gone(self, pool: Pool, lent: PoolProxiedConnection) -> None:
+        """One that died with its server is not alone: the others would fail one call each."""
+        if not _driver(lent).closed:
+            return
+        lent.invalidate()
+        if self._pool is pool:
+            self._pool = pool.recreate()
+            pool.dispose()
 
 
-def _translated(error: sqlalchemy.exc.SQLAlchemyError) -> Exception:
-    original = getattr(error, "orig", None)
-    if isinstance(original, psycopg.errors.LockNotAvailable):
-        return RowLocked(str(original).strip())
+def _driver(lent: PoolProxiedConnection) -> psycopg.Connection[Any]:
+    """The pool knows nothing of the driver that it keeps."""
+    return cast("psycopg.Connection[Any]", lent.driver_connection)
+
+
+def _translated(error: Exception) -> Exception:
+    if isinstance(error, psycopg.errors.LockNotAvailable):
+        return RowLocked(str(error).strip())
     return connections.unavailable(error) or error

@@ -1,4 +1,4 @@
-"""Opens the store: the rooms, on a hot engine for workers and a slow one for tick, relay and commands."""
+"""Opens the store: the rooms, on a hot pool for workers and a slow one for tick, relay and commands."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def open_store(
     `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow).
     """
     rules.check(left_out)
-    hot = Database(connections.make_engine(database_url, connections.HOT_MANNER), left_out)
+    hot = Database(connections.make_pool(database_url, connections.HOT_MANNER), left_out)
 
     @functools.cache
     def slow_role() -> str | None:
         row = hot.row(_INSTALLATION)
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
-    slow = Database(connections.make_engine(database_url, connections.SLOW_MANNER, slow_role), left_out)
+    slow = Database(connections.make_pool(database_url, connections.SLOW_MANNER, slow_role), left_out)
     return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, max_turns=max_turns)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import functools
 import re
 
-import sqlalchemy
-
 # Every rule that a line may name; a misspelt one is an error, not a silent demonstration of nothing.
 NAMES = frozenset({"cancel", "cap", "claim", "deadline", "fence", "hold", "version"})
 _RULE = re.compile(r"-- rule: (\w+)\s*$")
+# A value by its name; a cast has two colons.
+_VALUE = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 
 
 class UnknownRule(ValueError):
@@ -28,10 +28,10 @@ def check(left_out: frozenset[str]) -> frozenset[str]:
 
 
 @functools.cache
-def statement(sql: str, left_out: frozenset[str]) -> sqlalchemy.TextClause:
-    """The statement, made once, without the lines of the rules left out."""
-    kept = (line for line in sql.splitlines() if rule_of(line) not in left_out)
-    return sqlalchemy.text("\n".join(kept))
+def statement(sql: str, left_out: frozenset[str]) -> str:
+    """The statement as the driver wants it: without the lines of the rules left out, and values by `%(name)s`."""
+    kept = "\n".join(line for line in sql.splitlines() if rule_of(line) not in left_out)
+    return _VALUE.sub(r"%(\1)s", kept.replace("%", "%%"))
 
 
 def rule_of(line: str) -> str | None:

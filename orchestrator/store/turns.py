@@ -53,7 +53,6 @@ _RECORD_SESSION = """
     update turn set session = :session
     where id = :turn_id and (select count(*) from newest) >= 0
 """
-_RECORD_TRANSCRIPT = "update turn set transcript = :transcript where id = :turn_id"
 
 
 class Turns:
@@ -77,10 +76,6 @@ class Turns:
     def record_session(self, ref: TurnRef, session: str) -> None:
         """Record the agent's session, by which its next turn goes on: a fact."""
         self._database.change(_RECORD_SESSION, turn_id=ref.turn_id, session=session)
-
-    def record_transcript(self, ref: TurnRef, transcript: str) -> None:
-        """Record where everything that the agent says is kept: a fact."""
-        self._database.change(_RECORD_TRANSCRIPT, turn_id=ref.turn_id, transcript=transcript)
 
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn in one transaction; False: not ours any more, and nothing was written."""

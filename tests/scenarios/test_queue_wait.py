@@ -20,7 +20,7 @@ def test_a_long_wait_for_a_slot_costs_no_attempt(stage):
         world.jump(LEASE_SECONDS * 2)
     world.run_until_quiet()
     assert {world.state(f"A-{number}") for number in range(1, 11)} == {"In Review"}
-    assert world.rows("select count(*), max(fence), max(attempt) from turn") == [(10, 1, 1)]
+    assert world.rows("select count(*), max(fence) as fence, max(attempt) as attempt from turn") == [(10, 1, 1)]
 
 
 @pytest.mark.proves("H3", "CS-17")

@@ -98,20 +98,28 @@ def test_a_newer_comment_takes_the_place_of_an_unsent_one(scene):
 
 @pytest.mark.proves("H11")
 def test_facts_are_recorded_after_the_fence_was_lost(scene):
-    """Usage, session and transcript of a turn that was taken over are kept, and move no status."""
+    """Usage and session of a turn that was taken over are kept, and move no status."""
     first = scene.run(lease_seconds=1)
     scene.take_over()
     second = scene.run()
     turns = scene.store.turns
     turns.record_usage(first.ref, {"tokens": 70})
-    turns.record_transcript(first.ref, "/log/1")
     turns.record_session(first.ref, "talk-of-the-zombie")
     assert not turns.checkpoint(first.ref, StepRecord(1, "late"), lease_seconds=30)
-    row = scene.all("select status, usage, transcript, session from turn order by ordinal")[0]
-    assert row == ("lost", {"tokens": 70}, "/log/1", "talk-of-the-zombie")
+    row = scene.all("select status, usage, session from turn order by ordinal")[0]
+    assert row == ("lost", {"tokens": 70}, "talk-of-the-zombie")
     assert scene.one("select session from item") is None
     turns.record_session(second.ref, "talk-2")
     assert scene.one("select session from item") == "talk-2"
+
+
+def test_a_step_names_the_transcript_for_good(scene):
+    """It is known before the agent starts, and a later step that names none leaves it."""
+    ref = scene.run().ref
+    turns = scene.store.turns
+    assert turns.checkpoint(ref, StepRecord(1, "workspace", transcript="/log/1"), lease_seconds=30)
+    assert turns.checkpoint(ref, StepRecord(2, "agent"), lease_seconds=30)
+    assert scene.one("select transcript from turn") == "/log/1"
 
 
 def test_usage_only_grows(scene):

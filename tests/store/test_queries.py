@@ -5,7 +5,7 @@ import pytest
 from orchestrator.domain.hold import HoldKind, HoldScope
 from orchestrator.domain.select import NotDispatched, Wait
 from orchestrator.domain.turn import Counters, Parked, Recheck, StopReason, TurnStatus
-from orchestrator.ports.store import Settlement
+from orchestrator.ports.store import Settlement, StepRecord
 from tests.store.scene import comment, started_move
 
 
@@ -14,7 +14,8 @@ def busy(scene):
     """One item runs, one is queued, one waits for its retry, one is held, one waits for a slot."""
     ref = scene.run("X-1").ref
     scene.step(ref, 1, started_move(), comment())
-    scene.store.turns.record_transcript(ref, "/state/log/1")
+    named = StepRecord(2, "workspace", transcript="/state/log/1")
+    assert scene.store.turns.checkpoint(ref, named, lease_seconds=30)
     scene.open("X-2")
     retry = Recheck(scene.later_than_now(60), TurnStatus.FAILED, StopReason.STALLED, Counters(2, 1, 1))
     scene.conclude(scene.run("X-3").ref, retry)
@@ -70,7 +71,7 @@ def test_a_history_tells_turns_steps_writes_and_where_the_transcript_is(busy):
         (1, "lost", "/state/log/1"),
         (2, "running", None),
     ]
-    assert [(step.ordinal, step.name) for step in story.steps] == [(1, "step")]
+    assert [(step.ordinal, step.name) for step in story.steps] == [(1, "step"), (2, "workspace")]
     assert [write.kind for write in story.writes] == ["started", "started", "turn_ended"]
     assert [line.kind for line in story.lines] == ["turn_opened", "turn_ended", "turn_opened"]
     assert busy.store.queries.history("nobody") == ()

@@ -65,11 +65,15 @@ class Renewal:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """The durable record after a step: its number in the turn, its name, its output (JSON)."""
+    """The durable record after a step: its number in the turn, its name, its output (JSON).
+
+    `transcript` names the file in which everything is kept that an agent says after this step.
+    """
 
     ordinal: int
     name: str
     output: Mapping[str, object] = field(default_factory=dict)
+    transcript: str | None = None
 
 
 class TurnStore(Protocol):
@@ -89,10 +93,6 @@ class TurnStore(Protocol):
 
     def record_session(self, ref: TurnRef, session: str) -> None:
         """Record the agent's session, by which its next turn goes on: a fact."""
-        ...
-
-    def record_transcript(self, ref: TurnRef, transcript: str) -> None:
-        """Record where everything that the agent says is kept: a fact."""
         ...
 
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
