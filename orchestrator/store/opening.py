@@ -1,90 +1,91 @@
-"""Opens an item's next turn: one transaction, each of its rules re-read under the locks that it takes.
+"""Opens an item's next turn: one statement, each of its rules re-read under the locks that it takes.
 
-A plan is old the moment it is made. The cap is a counter on the workflow's row, the rest hangs on the item's version;
-holds, unsent moves and the cap of a state are read by a statement that begins after the locks were had.
+A plan is old the moment it is made. The statement locks the workflow's row and the item's, then looks (by a function
+that sees what was committed while it waited) and gives a verdict; everything that it writes hangs on that verdict, so a
+refusal has nothing to roll back.
 """
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from orchestrator.domain import contract
 from orchestrator.domain.select import NotDispatched
 from orchestrator.ports.store import Opened, Opening, Refused
-from orchestrator.store.database import Database, Row, RowLocked, Session
+from orchestrator.store.database import Database, RowLocked, Session
 from orchestrator.store.workflows import LOCK_FLEET
 
-_TAKE_SLOT = """
-    with slot as (
-        update workflow set open_turns = open_turns + 1, served_at = stationkeeper_clock()
-        where name = :workflow
-            and open_turns < :max_concurrent -- rule: cap
-        returning name
-    )"""
-_TAKEN = """
-    select (select count(*) from slot) as slots, claimed.key, claimed.fence
-    from (select 1) as always left join claimed on true
-"""
-_FIRST_OF_ITEM = f"""{_TAKE_SLOT}, claimed as (
-        insert into item (scope, item_id, identifier, workflow, state, fence)
-        select :scope, :item_id, :identifier, slot.name, :state, 1 from slot
-        on conflict (scope, item_id) do nothing
-        returning key, fence
-    ){_TAKEN}
-"""
-_NEXT_OF_ITEM = f"""{_TAKE_SLOT}, claimed as (
-        update item
-        set version = item.version + 1, fence = item.fence + 1, identifier = :identifier, workflow = slot.name,
-            state = :state, absences = 0, listed = true
-        from slot
+# The workflow's row before the item's: the order of locks.
+_LOCKED = """
+    with flow as (
+        select name, open_turns from workflow where name = :workflow for no key update
+    ), known as (
+        select item.key, item.version from item, flow
         where item.scope = :scope and item.item_id = :item_id
-            and item.version = :seen -- rule: version
-        returning item.key, item.fence
-    ){_TAKEN}
-"""
-# Counted while the fleet's lock is had: only a turn's end can change the sum meanwhile, and it makes room.
-_ALL_OPEN = "select sum(open_turns) as turns from workflow"
-_STANDING = """
-    select stationkeeper_held(:item_key, :workflow) as held,
-        exists (
-            select from outbox
-            where item_key = :item_key and act = 'move' and status in ('pending', 'claimed', 'unknown')
-        ) as unsent_move,
-        (select count(*) from turn where workflow = :workflow and status in ('queued', 'running')
-            and state_folded = :state_folded) as in_state,
-        exists (select from turn where item_key = :item_key and status in ('queued', 'running'))
-        or exists (
-            select from task where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
-                and workflow <> :workflow
-        ) as running
-"""
+        for no key update of item
+    )"""
+_VERDICT = """, verdict as (
+        select known.key, standing.task_id, case
+            when flow.open_turns >= :max_concurrent then 'no_slot_total' -- rule: cap
+            when :seen = 0 and known.key is not null then 'changed_since'
+            when :seen > 0 and known.version is distinct from :seen then 'changed_since' -- rule: version
+            when standing.running then 'running'
+            when standing.unsent_move then 'unsent_move'
+            when standing.held is not null then 'held_' || standing.held
+            when standing.state_full then 'no_slot_state'
+            end as refusal
+        from flow left join known on true
+        cross join lateral
+            stationkeeper_standing(known.key, :workflow, :state_folded, cast(:max_in_state as int)) as standing
+    )"""
+_FIRST_OF_ITEM = """, taken as (
+        insert into item (scope, item_id, identifier, workflow, state, fence)
+        select :scope, :item_id, :identifier, :workflow, :state, 1 from verdict where refusal is null
+        on conflict (scope, item_id) do nothing
+        returning key, fence, retry_kind
+    )"""
 # A task that is new counts anew: only a person's move on the board brings an item back.
-_QUEUE_TURN = """
-    with reused as (
+_NEXT_OF_ITEM = """, taken as (
+        update item
+        set version = item.version + 1, fence = item.fence + 1, identifier = :identifier, workflow = :workflow,
+            state = :state, absences = 0, listed = true,
+            attempt = case when verdict.task_id is null then 0 else item.attempt end,
+            turns_in_row = case when verdict.task_id is null then 0 else item.turns_in_row end,
+            sessions = case when verdict.task_id is null then 0 else item.sessions end,
+            retry_kind = case when verdict.task_id is null then null else item.retry_kind end
+        from verdict where verdict.refusal is null and item.key = verdict.key
+        returning item.key, item.fence, item.retry_kind
+    )"""
+_QUEUED = """, slot as (
+        update workflow set open_turns = workflow.open_turns + 1, served_at = stationkeeper_clock()
+        from taken where workflow.name = :workflow
+    ), reused as (
         update task set due_at = null
-        where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
-        returning id
+        from taken, verdict where task.id = verdict.task_id
+        returning task.id
     ), begun as (
         insert into task (item_key, workflow, workflow_version)
-        select :item_key, :workflow, :version where not exists (select from reused)
+        select taken.key, :workflow, :version from taken, verdict where verdict.task_id is null
         returning id
-    ), counted as (
-        update item set attempt = 0, turns_in_row = 0, sessions = 0, retry_kind = null
-        from begun where item.key = :item_key
     ), queued as (
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
-        select :turn_id, task.id, item.key, :workflow, :version, item.fence, item.fence, :state, :state_folded,
-            case when task.again then item.retry_kind end
-        from item, (select id, true as again from reused union all select id, false from begun) as task
-        where item.key = :item_key
-        returning item_key, workflow, id, fence
+        select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
+            taken.retry_kind
+        from taken, (select id from reused union all select id from begun) as task
     ), answered as (
-        delete from wait where workflow = :workflow and item_id = :item_id
+        delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
+    ), told as (
+        insert into history (item_key, workflow, kind, detail)
+        select key, :workflow, 'turn_opened', jsonb_build_object('turn', cast(:turn_id as uuid), 'fence', fence)
+        from taken
     )
-    insert into history (item_key, workflow, kind, detail)
-    select item_key, workflow, 'turn_opened', jsonb_build_object('turn', id, 'fence', fence) from queued
+    select coalesce(verdict.refusal, case when taken.key is null then 'changed_since' end) as refusal, taken.fence
+    from verdict left join taken on true
 """
+_OPEN_FIRST = f"{_LOCKED}{_VERDICT}{_FIRST_OF_ITEM}{_QUEUED}"
+_OPEN_NEXT = f"{_LOCKED}{_VERDICT}{_NEXT_OF_ITEM}{_QUEUED}"
+
+# Counted while the fleet's lock is had: only a turn's end can change the sum meanwhile, and it makes room.
+_ALL_OPEN = "select sum(open_turns) as turns from workflow"
 # A row that the plan did not see: the next tick will, unless something is going on with it, here or elsewhere.
 _SHOW_ROW = """
     update item set listed = true, workflow = :workflow
@@ -96,100 +97,47 @@ _ASK_AGAIN = """
     where workflow = :workflow
 """
 
-_HELD = {
-    "fleet": NotDispatched.HELD_FLEET,
-    "workflow": NotDispatched.HELD_WORKFLOW,
-    "item": NotDispatched.HELD_ITEM,
-}
-
-
-class _Refusal(Exception):
-    """Leaves the transaction, which is rolled back, with the reason."""
-
-    def __init__(self, reason: NotDispatched) -> None:
-        super().__init__(reason.value)
-        self.reason = reason
-
 
 def open_turn(database: Database, opening: Opening, *, max_turns: int | None = None) -> Opened | Refused:
     """Open the turn `queued` with the item's next fence, or say why not; `max_turns` is the fleet's cap."""
     try:
-        with database.transaction() as session:
-            if max_turns is not None:
-                _fit(session, max_turns)
-            item = _take(session, opening)
-            _stand(session, opening, item)
-            _queue(session, opening, item)
+        opened = _open(database, opening) if max_turns is None else _open_where_it_fits(database, opening, max_turns)
     except RowLocked:
         return Refused(NotDispatched.CHANGED_SINCE)
-    except _Refusal as refusal:
-        unseen = refusal.reason is NotDispatched.CHANGED_SINCE and opening.seen_version == 0
-        return Refused(_show_row(database, opening) if unseen else refusal.reason)
-    return Opened(opening.turn_id, item.fence, ordinal=item.fence)
+    if opened == Refused(NotDispatched.CHANGED_SINCE) and opening.seen_version == 0:
+        return Refused(_show_row(database, opening))
+    return opened
 
 
-def _fit(session: Session, max_turns: int) -> None:
-    """The fleet's lock, ours until the commit; refuses when the cap over all workflows is reached."""
-    session.row(LOCK_FLEET)
-    found = session.row(_ALL_OPEN)
-    if found is not None and (found.turns or 0) >= max_turns:
-        _refuse(NotDispatched.NO_WORKER_SLOT)
+def _open_where_it_fits(database: Database, opening: Opening, max_turns: int) -> Opened | Refused:
+    """The same under the fleet's lock, where the cap over all workflows leaves room."""
+    with database.transaction() as session:
+        session.row(LOCK_FLEET)
+        found = session.row(_ALL_OPEN)
+        if found is not None and (found.turns or 0) >= max_turns:
+            return Refused(NotDispatched.NO_WORKER_SLOT)
+        return _open(session, opening)
 
 
-def _take(session: Session, opening: Opening) -> Row:
-    """The cap slot and the item's row, ours until the commit; refuses when there is none, or it is not as seen."""
-    taken = session.row(
-        _FIRST_OF_ITEM if opening.seen_version == 0 else _NEXT_OF_ITEM,
+def _open(session: Database | Session, opening: Opening) -> Opened | Refused:
+    row = session.row(
+        _OPEN_FIRST if opening.seen_version == 0 else _OPEN_NEXT,
+        turn_id=opening.turn_id,
         workflow=opening.workflow.name,
+        version=opening.workflow.version,
         max_concurrent=opening.max_concurrent,
+        max_in_state=opening.max_in_state,
         scope=opening.workflow.scope,
         item_id=opening.item.id,
         identifier=opening.item.identifier,
         state=opening.item.state,
+        state_folded=contract.fold(opening.item.state),
         seen=opening.seen_version,
     )
-    assert taken is not None  # noqa: S101 -- it always answers
-    if not taken.slots:
-        _refuse(NotDispatched.NO_SLOT_TOTAL)
-    if taken.key is None:
-        _refuse(NotDispatched.CHANGED_SINCE)
-    return taken
-
-
-def _stand(session: Session, opening: Opening, item: Row) -> None:
-    """Re-read under the locks what the plan was made from; refuses by the first rule that is broken."""
-    found = session.row(
-        _STANDING,
-        item_key=item.key,
-        workflow=opening.workflow.name,
-        state_folded=contract.fold(opening.item.state),
-    )
-    assert found is not None  # noqa: S101 -- it selects from nothing
-    if found.running:
-        _refuse(NotDispatched.RUNNING)
-    if found.unsent_move:
-        _refuse(NotDispatched.UNSENT_MOVE)
-    if found.held is not None:
-        _refuse(_HELD[found.held])
-    if opening.max_in_state is not None and found.in_state >= opening.max_in_state:
-        _refuse(NotDispatched.NO_SLOT_STATE)
-
-
-def _queue(session: Session, opening: Opening, item: Row) -> None:
-    session.change(
-        _QUEUE_TURN,
-        turn_id=opening.turn_id,
-        item_key=item.key,
-        item_id=opening.item.id,
-        workflow=opening.workflow.name,
-        version=opening.workflow.version,
-        state=opening.item.state,
-        state_folded=contract.fold(opening.item.state),
-    )
-
-
-def _refuse(reason: NotDispatched) -> NoReturn:
-    raise _Refusal(reason)
+    assert row is not None  # noqa: S101 -- a workflow with a plan has a row, and each row has a verdict
+    if row.refusal is not None:
+        return Refused(NotDispatched(row.refusal))
+    return Opened(opening.turn_id, row.fence, ordinal=row.fence)
 
 
 def _show_row(database: Database, opening: Opening) -> NotDispatched:
