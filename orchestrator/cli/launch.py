@@ -45,13 +45,17 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The running system: its processes, its servers, and where Flower is (None: not started)."""
+    """The running system: its processes, its servers, and where Flower is (None: not started).
+
+    `others` are the workflows in force that none of its files is, with the place where each was read.
+    """
 
     crew: Crew
     servers: servers.Servers
     state_dir: Path
     flower: str | None
     turn_workers: tuple[Program, ...]
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -65,7 +69,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         leaving.enter_context(_only_launcher(launch.state_dir))
         found = leaving.enter_context(servers.running(launch))
         _migrate(found.database_url)
-        _enforce(order, found.database_url)
+        others = _enforce(order, found.database_url)
         port, password = (_free_port(FLOWER_PORT), secrets.token_urlsafe(18)) if order.flower else (None, "")
         settings.write_run_file(launch.state_dir, _run_values(order, found))
         leaving.callback(settings.remove_run_file, launch.state_dir)
@@ -77,7 +81,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         if port is not None:
             crew.start(_flower(port, password))
         where = f"http://127.0.0.1:{port} (user stationkeeper, password {password})" if port else None
-        yield System(crew, found, launch.state_dir, where, turn_workers)
+        yield System(crew, found, launch.state_dir, where, turn_workers, others)
 
 
 @contextlib.contextmanager
@@ -112,15 +116,23 @@ def _migrate(database_url: str) -> None:
         raise Trouble(Exit.UNREACHABLE, f"{place}: expected a Postgres that answers, found: {error}") from error
 
 
-def _enforce(order: Order, database_url: str) -> None:
-    """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid."""
+def _enforce(order: Order, database_url: str) -> dict[str, str]:
+    """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid.
+
+    Returns what else is in force: maybe served from another folder or host, maybe left behind.
+    """
     from orchestrator.engine import publish
     from orchestrator.store.open import open_store
 
     store = open_store(database_url)
     files = judge.door([path.resolve() for path in order.workflows])
-    publish.enforce(store, [files.read(path) for path in files.files()], door=files)
-    store.close()
+    try:
+        meant = [files.read(path) for path in files.files()]
+        publish.enforce(store, meant, door=files)
+        ours = {file.workflow.name for file in meant}
+        return {row.name: row.path for row in store.workflows.all() if row.name not in ours}
+    finally:
+        store.close()
 
 
 def _run_values(order: Order, found: servers.Servers) -> dict[str, str]:

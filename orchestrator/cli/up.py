@@ -64,6 +64,8 @@ def _introduce(system: launch.System, say: Callable[[str], None]) -> None:
     say(system.servers.described)
     for name in (*_workers(system), launch.BEAT):
         say(f"{name}: pid {system.crew.pid(name)}, log {system.crew.log(name)}")
+    for name, path in system.others.items():
+        say(f"in force too: workflow {name!r} of {path}; `orchestrator retire {name}` lets it go")
     say(f"Flower: {system.flower}")
     say("In another terminal, in this folder: `orchestrator status`. Ctrl-C stops everything.")
 

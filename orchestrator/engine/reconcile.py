@@ -82,7 +82,7 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
     written = ports.store.items.save_waits(
-        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
+        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole or row.retired, known=records.waits
     )
     for other in plan.yields_to:
         ports.store.reconciler.request(other, listing=True)
@@ -107,7 +107,7 @@ def _check_contract(
     except TrackerError as error:
         return workflow.contract.active, str(error)
     lacking = "; ".join(f"{problem.key}: {problem.message}" for problem in contracts.missing(workflow.contract, live))
-    if ports.store.workflows.set_problem(row.name, lacking or None):
+    if ports.store.workflows.set_problem(row.name, lacking or None, version=row.version):
         if lacking:
             telemetry.contract_broken(row.name, problem=lacking)
         else:

@@ -50,6 +50,11 @@ _DUE = f"""(
         or exists (select from ({_BECAME_DUE}) due
             where due.at > ring.due_began_at
                 or ring.due_began_at <= stationkeeper_now() - make_interval(secs => :again)))"""
+# A retired workflow is looked at once more, and then for as long as something of it is open.
+_SERVED = """(
+        workflow.retired_at is null or ring.due_began_at is null or ring.due_began_at <= workflow.retired_at
+        or exists (select from task where task.workflow = ring.workflow
+            and task.status not in ('succeeded', 'failed', 'cancelled')))"""
 _NOT_RUNNING = "(ring.running_until is null or ring.running_until <= stationkeeper_now())"
 
 _TRUSTED = "(select coalesce(blind_until <= clock_timestamp(), true) from pulse)"
@@ -59,7 +64,8 @@ _BEGIN = f"""
     with due as (
         select ring.workflow, {_LISTING} as listing
         from reconciler ring join workflow on workflow.name = ring.workflow
-        where (cast(:workflow as text) is null or ring.workflow = :workflow) and {_NOT_RUNNING} and {_DUE}
+        where (cast(:workflow as text) is null or ring.workflow = :workflow) and {_NOT_RUNNING} and {_SERVED}
+            and {_DUE}
         order by ring.due_began_at nulls first, ring.workflow
         limit 1
         for no key update of ring skip locked
@@ -81,7 +87,8 @@ _FINISH = """
     where workflow = :workflow and run = :run
 """
 _ANY_DUE = f"""
-    select 1 from reconciler ring join workflow on workflow.name = ring.workflow where {_NOT_RUNNING} and {_DUE} limit 1
+    select 1 from reconciler ring join workflow on workflow.name = ring.workflow
+    where {_NOT_RUNNING} and {_SERVED} and {_DUE} limit 1
 """
 
 # Real time throughout: what is asked is whether the database, and with it every renewal, was away.
