@@ -148,7 +148,8 @@ def put_in_force(
     force.
 
     Raises WorkflowInvalid when its work set overlaps with that of another workflow: judged against the versions that
-    stand when the row is written, so that two files that are put in force at once cannot both pass.
+    stand when the row is written, so that two files that are put in force at once cannot both pass. Also when it is
+    about another board while something is open on the old one.
     """
     workflow = file.workflow
     row = WorkflowRow(workflow.name, seen_version, file.digest, file.body, str(file.path), workflow.scope)
@@ -163,6 +164,8 @@ def put_in_force(
         judged = {other.name: other.version for other in beside}
         published = store.workflows.publish(row, interval_ms=workflow.interval_ms, beside=judged, instead_of=instead_of)
         if published is not None:
+            if published.version == seen_version:
+                raise _board_in_use(file, published)
             if instead_of is not None and published.digest == row.digest:
                 telemetry.workflow_retired(instead_of.name, replaced_by=published.name)
             telemetry.workflow_in_force(published.name, version=published.version, path=published.path)
@@ -192,6 +195,12 @@ def _not_followed(row: WorkflowRow) -> str:
     if row.retired:
         return f"workflow {row.name!r} is retired; an edit of this file, or `orchestrator up` with it, brings it back"
     return f"it differs from version {row.version} in force, which stands until this file is changed"
+
+
+def _board_in_use(file: WorkflowFile, row: WorkflowRow) -> WorkflowInvalid:
+    message = f"workflow {row.name!r} still has open turns, waiting tasks or unsent writes on the board {row.scope}"
+    remedy = "let them end first, or give the file another 'name' too: then they end there, and new work starts here"
+    return WorkflowInvalid("board_in_use", f"{file.path}:1", f"{message}; {remedy}")
 
 
 def _same_name(file: WorkflowFile, first: Path) -> WorkflowInvalid:

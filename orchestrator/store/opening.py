@@ -17,7 +17,7 @@ from orchestrator.store.workflows import LOCK_FLEET
 _TAKE_SLOT = """
     with slot as (
         update workflow set open_turns = open_turns + 1, served_at = stationkeeper_clock()
-        where name = :workflow and retired_at is null
+        where name = :workflow and scope = :scope and retired_at is null
             and open_turns < :max_concurrent -- rule: cap
         returning name
     )"""

@@ -49,7 +49,7 @@ _ITEMS = """
         where hold.item_key = item.key and hold.lifted_at is null
             and (hold.until is null or hold.until > stationkeeper_now())
     ) held on true
-    where item.workflow = :workflow
+    where item.workflow = :workflow and item.scope = (select scope from workflow where name = :workflow)
 """
 _HOLDS = """
     select scope, kind, kind || ': ' || reason as reason from hold

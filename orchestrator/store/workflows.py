@@ -20,11 +20,18 @@ _FIRST = """
     insert into workflow (name, version, scope, interval_ms) values (:name, 1, :scope, :interval_ms)
     on conflict (name) do nothing
 """
+# What is open on a board is finished there: until then the workflow has no other. The row itself says whether a turn
+# was opened while this statement waited for it.
 _NEXT = """
     update workflow
     set version = version + 1, scope = :scope, interval_ms = :interval_ms, problem = null, file_problem = null,
         retired_at = null
     where name = :name and version = :seen
+        and (scope = :scope or (open_turns = 0
+            and not exists (select from task
+                where task.workflow = :name and task.status not in ('succeeded', 'failed', 'cancelled'))
+            and not exists (select from outbox
+                where outbox.workflow = :name and outbox.status in ('pending', 'claimed', 'unknown'))))
 """
 _KEEP_VERSION = """
     insert into workflow_version (workflow, version, digest, body, path)
@@ -84,7 +91,8 @@ class Workflows:
 
         `beside` are the versions of the board's other workflows that it was judged against; None when these are others.
         `instead_of` is the workflow that the file was until now: it is retired in the same commit, and None is the
-        answer when another version of it is in force.
+        answer when another version of it is in force. A file about another board leaves the row as it is while
+        anything is open on the old one.
         """
         try:
             with self._database.transaction() as session:

@@ -133,3 +133,24 @@ def test_a_file_that_cannot_follow_its_old_name_says_how_to_let_that_go(world, h
     publish.retire(world.store, "old")
     ours.look()
     assert in_force(world) == ["new"]
+
+
+def test_another_board_is_another_workflow_while_something_is_open(world, host):
+    """The edit is refused with the remedy; with another name the open turn ends where it began."""
+    files, ours = host(WORKFLOW="old memory:world")
+    world.bodies["old memory:world"] = workflow()
+    world.add("A-1")
+    world.tick()
+    files.named[PATH] = "old elsewhere"
+    ours.look()
+    assert world.store.workflows.current("old").scope == "memory:world"
+    complaint = world.one("select file_problem from workflow")
+    assert "still has open turns" in complaint
+    assert "another 'name'" in complaint
+    files.named[PATH] = "new elsewhere"
+    world.bodies["new elsewhere"] = replace(workflow(), name="new", scope="elsewhere")
+    ours.look()
+    assert in_force(world) == ["new"]
+    world.deliver()
+    world.relay()
+    assert world.state("A-1") == "In Review"

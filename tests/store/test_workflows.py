@@ -6,7 +6,9 @@ import pytest
 
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.turn import Handoff, StopReason
-from tests.store.scene import item, together
+from orchestrator.ports.store import Settlement
+from tests.store.scene import handoff_move, item, together
+from tests.waiting import until
 
 
 def publish(scene, **changed):
@@ -110,3 +112,28 @@ def test_a_file_with_another_name_replaces_what_it_was_in_one_commit(scene):
     now = scene.store.workflows.current("demo")
     assert scene.store.workflows.publish(new, **arguments, instead_of=now).version == 1
     assert [row.name for row in scene.store.workflows.all()] == ["new"]
+
+
+def test_another_board_is_served_once_nothing_is_open_on_the_old_one(scene):
+    """Neither an open turn nor an unsent write may end on a card of the same id there; then the rows are others."""
+    elsewhere = dataclasses.replace(scene.workflow, body="two", scope="elsewhere")
+    planned = scene.opening(item("X-2"))
+    turn = scene.admit(scene.open())
+    assert scene.store.workflows.publish(elsewhere, interval_ms=1000).scope == "board"
+    scene.conclude(turn.ref, Handoff(StopReason.DONE), handoff_move())
+    assert scene.store.workflows.publish(elsewhere, interval_ms=1000).scope == "board"
+    scene.store.outbox.settle(scene.store.outbox.claim(seconds=10), Settlement.SENT, state="In Review")
+    assert scene.store.workflows.publish(elsewhere, interval_ms=1000).version == 2
+    assert scene.records().items == {}
+    assert scene.refused(planned).reason is NotDispatched.NO_SLOT_TOTAL
+
+
+def test_a_turn_that_opens_while_the_board_is_changed_keeps_the_board(scene):
+    """The statement that waited for the row reads it again: what it saw before does not count."""
+    elsewhere = dataclasses.replace(scene.workflow, body="two", scope="elsewhere")
+    with scene.client() as client:
+        client.execute("update workflow set open_turns = open_turns + 1")
+        answer = scene.later(lambda: scene.store.workflows.publish(elsewhere, interval_ms=1000))
+        until(lambda: scene.blocked_by(client), what="the publisher at the row's lock")
+        client.commit()
+    assert answer.result(10).scope == "board"

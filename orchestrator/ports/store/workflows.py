@@ -44,7 +44,8 @@ class WorkflowStore(Protocol):
 
         `beside` are the versions of the board's other workflows that it was judged against; None when these are others.
         `instead_of` is the workflow that the file was until now: it is retired in the same commit, and None is the
-        answer when another version of it is in force.
+        answer when another version of it is in force. A file about another board leaves the row as it is while
+        anything is open on the old one.
         """
         ...
 
