@@ -75,7 +75,7 @@ _BEGIN = f"""
         due_began_at = stationkeeper_clock(),
         list_began_at = case when due.listing then stationkeeper_clock() else ring.list_began_at end
     from due where ring.workflow = due.workflow
-    returning ring.workflow, ring.due_began_at as began_at, due.listing, {_TRUSTED} as trusted
+    returning ring.workflow, ring.due_began_at as began_at, due.listing, ring.blockers_read_to, {_TRUSTED} as trusted
 """
 _EXTEND = """
     update reconciler set running_until = stationkeeper_clock() + make_interval(secs => :seconds)
@@ -83,7 +83,8 @@ _EXTEND = """
 """
 _FINISH = """
     update reconciler
-    set run = null, running_until = null, finished_at = stationkeeper_clock(), report = cast(:report as jsonb)
+    set run = null, running_until = null, finished_at = stationkeeper_clock(), report = cast(:report as jsonb),
+        blockers_read_to = coalesce(cast(:report as jsonb) ->> 'blockers_read_to', blockers_read_to)
     where workflow = :workflow and run = :run
 """
 _ANY_DUE = f"""
@@ -125,7 +126,14 @@ class Reconciler:
         row = self._database.row(_BEGIN, workflow=workflow, run=run, seconds=_RUN_SECONDS, **self._pauses)
         if row is None:
             return None
-        return TickGrant(row.workflow, run, listing=row.listing, began_at=row.began_at, trusted=row.trusted)
+        return TickGrant(
+            row.workflow,
+            run,
+            listing=row.listing,
+            began_at=row.began_at,
+            trusted=row.trusted,
+            blockers_read_to=row.blockers_read_to,
+        )
 
     def peek(self, workflow: str) -> TickGrant:
         """A grant to read with: begins nothing, writes nothing, and gives no right to act."""

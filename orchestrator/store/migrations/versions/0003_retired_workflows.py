@@ -1,4 +1,4 @@
-"""A workflow that a person has let go: when. Its row stays, since its turns and versions refer to it."""
+"""When a person let a workflow go (its turns and versions refer to its row), and how far blockers were read."""
 
 from alembic import op
 
@@ -9,5 +9,6 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """A nullable column takes no rewrite."""
+    """Nullable columns take no rewrite."""
     op.execute("alter table workflow add column retired_at timestamptz")
+    op.execute("alter table reconciler add column blockers_read_to text")
