@@ -100,7 +100,7 @@ def test_a_bad_edit_keeps_the_last_good_version(world, publisher):
     assert in_force(world) == before
 
 
-@pytest.mark.proves("CF-10")
+@pytest.mark.proves("CF-09")
 def test_a_bad_edit_is_told_once_and_kept_until_it_is_mended(world, publisher, said):
     """One line in the log however often anybody looks, the sentence on the row, and nothing of it after a good edit."""
     folder, ours = publisher("body")
@@ -117,7 +117,7 @@ def test_a_bad_edit_is_told_once_and_kept_until_it_is_mended(world, publisher, s
     assert said().count("workflow mended") == 1
 
 
-@pytest.mark.proves("CF-10")
+@pytest.mark.proves("CF-09")
 def test_taking_a_bad_edit_back_mends_the_file_too(world, publisher):
     """The text in force stands in the file again: no new version, and no complaint any more."""
     folder, ours = publisher("body")
@@ -142,7 +142,7 @@ def test_a_process_that_starts_on_the_mended_file_forgets_the_complaint(world, p
     assert problem_of(world) is None
 
 
-@pytest.mark.proves("H9")
+@pytest.mark.proves("H9", "CF-10")
 def test_a_running_turn_keeps_the_version_that_it_was_opened_with(world, publisher):
     """The file changes under it; the turn's row names the old version, and the next turn the new one."""
     folder, ours = publisher("body")
