@@ -88,6 +88,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
 def _only_launcher(state_dir: Path) -> Iterator[None]:
     """The kernel drops the lock with the launcher, however it ends."""
     state_dir.mkdir(parents=True, exist_ok=True)
+    _keep_out_of_git(state_dir)
     path = state_dir / "launcher.lock"
     with path.open("a+", encoding="utf-8") as lock:
         try:
@@ -103,6 +104,13 @@ def _only_launcher(state_dir: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def _keep_out_of_git(state_dir: Path) -> None:
+    """A folder of ours in somebody's repository is nothing to commit; one that a person named is theirs to judge."""
+    ignore = state_dir / ".gitignore"
+    if state_dir.name == settings.STATE_FOLDER and not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
 
 
 def _migrate(database_url: str) -> None:

@@ -39,6 +39,7 @@ class Publisher:
         self._last: dict[Path, _Look] = {}
         self._faults: dict[Path, str] = {}
         self._names: dict[str, Path] = {}
+        self._warned: set[tuple[Path, str]] = set()
 
     def look(self) -> None:
         """Publish every file that changed since the last look; a bad one is reported and the last good version kept."""
@@ -68,6 +69,8 @@ class Publisher:
         was_edited = last is not None and last.digest != file.digest
         if row is None or (was_edited and (row.retired or row.digest != file.digest)):
             row = self._put_in_force(file, row, last)
+        if was_edited or last is None:
+            self._warn(file)
         if (was_edited or last is None) and (row.retired or row.digest != file.digest):
             telemetry.workflow_warned(str(file.path), warning=_not_followed(row))
         if last is None and row.digest == file.digest:
@@ -88,6 +91,14 @@ class Publisher:
             seen = last.version
         door = self._ports.workflows
         return put_in_force(self._ports.store, file, seen_version=seen, door=door, instead_of=renamed)
+
+    def _warn(self, file: WorkflowFile) -> None:
+        """Say what is doubtful in an edited file, each thing once, wherever its line has moved to."""
+        for warning in file.workflow.warnings:
+            _, _, message = warning.removeprefix(f"{file.path}:").partition(": ")
+            if (file.path, message) not in self._warned:
+                self._warned.add((file.path, message))
+                telemetry.workflow_warned(str(file.path), warning=warning)
 
     def _refuse_a_second_file(self, file: WorkflowFile) -> None:
         first = self._names.setdefault(file.workflow.name, file.path)

@@ -198,7 +198,7 @@ class Overview:
 class Explanation:
     """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened.
 
-    `problem` is what the board lacks for its workflow.
+    `problem` is what the board lacks for its workflow; `retired` says that a person let that go.
     """
 
     now: datetime
@@ -211,6 +211,7 @@ class Explanation:
     writes: tuple[WriteView, ...]
     turns: tuple[TurnView, ...]
     problem: str | None = None
+    retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,6 +84,8 @@ def test_a_card_is_asked_for_and_followed_while_the_system_runs(running):
     assert "demo: retired; nothing of it runs" in retired.stdout
     move(running, "LAMP-4", "To Do")
     assert running.orchestrator("run", "LAMP-4").returncode == Exit.BROKEN
+    assert "its workflow is retired" in running.orchestrator("explain", "LAMP-3").stdout
+    assert (running.folder / ".stationkeeper" / ".gitignore").read_text() == "*\n"
     assert running.process.poll() is None
 
 

@@ -117,6 +117,21 @@ def test_a_bad_edit_is_told_once_and_kept_until_it_is_mended(world, publisher, s
     assert said().count("workflow mended") == 1
 
 
+def test_what_is_doubtful_in_a_good_edit_is_told_once(world, publisher, said):
+    """A misspelt key is a warning and the file is in force; an edit elsewhere in the file does not repeat it."""
+    doubtful = replace(world.workflow, warnings=(f"{PATH}:7: unknown key 'agent.max_turn'",))
+    folder, ours = publisher("body")
+    ours.look()
+    before = said().count("workflow warned")
+    folder.workflow = doubtful
+    folder.bodies[PATH] = "with a slip"
+    ours.look()
+    folder.workflow = replace(doubtful, warnings=(f"{PATH}:8: unknown key 'agent.max_turn'",))
+    folder.bodies[PATH] = "with a slip, a line further down"
+    ours.look()
+    assert said().count("workflow warned") == before + 1
+
+
 @pytest.mark.proves("CF-09")
 def test_taking_a_bad_edit_back_mends_the_file_too(world, publisher):
     """The text in force stands in the file again: no new version, and no complaint any more."""
