@@ -69,7 +69,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         leaving.enter_context(_only_launcher(launch.state_dir))
         found = leaving.enter_context(servers.running(launch))
         _migrate(found.database_url)
-        others = _enforce(order, found.database_url)
+        others = _enforce(order, found)
         port, password = (_free_port(FLOWER_PORT), secrets.token_urlsafe(18)) if order.flower else (None, "")
         settings.write_run_file(launch.state_dir, _run_values(order, found))
         leaving.callback(settings.remove_run_file, launch.state_dir)
@@ -124,7 +124,7 @@ def _migrate(database_url: str) -> None:
         raise Trouble(Exit.UNREACHABLE, f"{place}: expected a Postgres that answers, found: {error}") from error
 
 
-def _enforce(order: Order, database_url: str) -> dict[str, str]:
+def _enforce(order: Order, found: servers.Servers) -> dict[str, str]:
     """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid.
 
     Returns what else is in force: maybe served from another folder or host, maybe left behind.
@@ -132,11 +132,11 @@ def _enforce(order: Order, database_url: str) -> dict[str, str]:
     from orchestrator.engine import publish
     from orchestrator.store.open import open_store
 
-    store = open_store(database_url)
+    store = open_store(found.database_url)
     files = judge.door([path.resolve() for path in order.workflows])
     try:
         meant = [files.read(path) for path in files.files()]
-        publish.enforce(store, meant, door=files)
+        publish.enforce(store, meant, door=files, alone=found.own)
         ours = {file.workflow.name for file in meant}
         return {row.name: row.path for row in store.workflows.all() if row.name not in ours}
     finally:

@@ -85,8 +85,7 @@ class Publisher:
             if row is not None and not row.retired and row.path != str(file.path):
                 raise _same_name(file, row.source())
             old = self._ports.store.workflows.current(last.name)
-            is_ours = old is not None and not old.retired and (old.version, old.path) == (last.version, str(file.path))
-            renamed = old if is_ours else None
+            renamed = old if old is not None and not old.retired and _is_seen(old, file.path, last) else None
         elif last is not None and row is not None:
             seen = last.version
         door = self._ports.workflows
@@ -123,10 +122,11 @@ class Publisher:
         return self._last[path].version if path in self._last else None
 
 
-def enforce(store: Store, files: list[WorkflowFile], *, door: Workflows) -> None:
+def enforce(store: Store, files: list[WorkflowFile], *, door: Workflows, alone: bool = False) -> None:
     """Put files in force whatever stands there now: a person who starts the system with them means them.
 
-    A workflow that was read from one of them under another name is retired, since that file is no longer it.
+    `alone`: this database serves no other host, so a workflow that was read from one of the files under another name is
+    retired. Elsewhere the same path may be another file on another host, and a person has to say so.
     Raises WorkflowInvalid for a name that two of them bear, or a work set that overlaps with another one.
     """
     names: dict[str, Path] = {}
@@ -135,7 +135,7 @@ def enforce(store: Store, files: list[WorkflowFile], *, door: Workflows) -> None
         if first != file.path:
             raise _same_name(file, first)
         row = store.workflows.current(file.workflow.name)
-        was = next((old for old in store.workflows.all() if _was(old, file)), None)
+        was = next((old for old in store.workflows.all() if alone and _was(old, file)), None)
         if row is None or was is not None or row.retired or (row.digest, row.path) != (file.digest, str(file.path)):
             seen_version = row.version if row is not None else 0
             put_in_force(store, file, seen_version=seen_version, door=door, instead_of=was)
@@ -196,6 +196,11 @@ def _refuse_overlap(file: WorkflowFile, other: WorkflowRow, door: Workflows) -> 
         remedy = f"{remedy} with `orchestrator retire {other.name}`"
     message = f"{reason}; two workflows must not want the same card: {remedy} (SC-19)"
     raise WorkflowInvalid("overlapping_work_sets", f"{file.path}:1", message)
+
+
+def _is_seen(row: WorkflowRow, path: Path, last: _Look) -> bool:
+    """Whether the version in force is the very text that this process read at that path."""
+    return (row.version, row.digest, row.path) == (last.version, last.digest, str(path))
 
 
 def _was(old: WorkflowRow, file: WorkflowFile) -> bool:

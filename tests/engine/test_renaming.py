@@ -82,6 +82,19 @@ def test_a_stale_copy_on_another_host_renames_nothing_back(world, host):
     assert in_force(world) == ["new"]
 
 
+@pytest.mark.proves("H9")
+def test_a_stale_copy_that_is_renamed_lets_nothing_go(world, host):
+    """Its text was not the one in force: what another host serves stays, and the edit is a second workflow."""
+    stale, theirs = host(WORKFLOW="old text")
+    files, ours = host(WORKFLOW="old text")
+    files.named[PATH] = "old text mended"
+    ours.look()
+    theirs.look()
+    stale.named[PATH] = "mine text"
+    theirs.look()
+    assert in_force(world) == ["old"]
+
+
 @pytest.mark.proves("H9", "SC-19")
 def test_a_name_that_another_file_has_in_force_is_not_taken(world, host):
     """Somebody else serves it: a renamed file does not become its next version."""
@@ -97,10 +110,12 @@ def test_a_name_that_another_file_has_in_force_is_not_taken(world, host):
 
 
 def test_whoever_starts_the_system_with_a_renamed_file_means_it(world, host):
-    """The file was edited while nothing ran: what it was until then is retired."""
+    """It was edited while nothing ran: what it was is retired, unless another host may have a file at that path."""
     host(WORKFLOW="old text")
     files = Files(WORKFLOW="new text")
-    publish.enforce(world.store, [files.read(PATH)], door=files)
+    with pytest.raises(WorkflowInvalid, match="orchestrator retire old"):
+        publish.enforce(world.store, [files.read(PATH)], door=files)
+    publish.enforce(world.store, [files.read(PATH)], door=files, alone=True)
     assert in_force(world) == ["new"]
 
 
