@@ -38,8 +38,9 @@ def _refuse_unknown(store: PostgresStore, name: str) -> None:
 
 def _left(store: PostgresStore, name: str) -> str:
     """What of it is still open, in words."""
-    turns = [turn.identifier for turn in store.queries.overview().turns if turn.workflow == name]
-    if not turns:
+    turns = store.queries.overview().turns
+    running = [turn.identifier for turn in turns if turn.workflow == name and turn.status == "running"]
+    if not running:
         return "nothing of it runs"
-    shown = ", ".join(turns)
-    return f"{len(turns)} open turn(s) still finish: {shown}; drag a card away to stop its turn"
+    shown = ", ".join(running)
+    return f"{len(running)} turn(s) still run to their end: {shown}; drag a card away to stop its turn"

@@ -62,7 +62,7 @@ def _workflows(overview: Overview) -> Rows:
 
 
 def _called(each: WorkflowView) -> str:
-    return each.name if each.retired_at is None else f"{each.name} (retired, what is open finishes)"
+    return each.name if each.retired_at is None else f"{each.name} (retired, what runs finishes)"
 
 
 def _problems(overview: Overview) -> Rows:

@@ -202,9 +202,9 @@ def _is_braked(ours: Iterable[ItemRecord], stops: Mapping[str, StopReason], view
 def _next_step(record: ItemRecord, stop: StopReason | None, view: View) -> Action | None:
     """The one thing to be done for an item of ours, strongest first."""
     turn = record.turn
+    if view.records.retired and stop is None and (turn is None or turn.status is TurnStatus.QUEUED):
+        stop = StopReason.CANCELLED  # what has not begun does not begin, whatever holds it
     if turn is None:
-        if view.records.retired and stop is None:
-            stop = StopReason.CANCELLED
         return EndTask(record, stop) if record.task is not None and stop is not None else _lift(record, view)
     if stop is not None and not turn.cancelled:
         return Cancel(record, stop)

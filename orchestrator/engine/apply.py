@@ -174,6 +174,8 @@ def _reread(run: _Run, action: Dispatch) -> Item | Wait:
 
 def _still_unwanted(run: _Run, action: Cancel) -> bool:
     """The card by id, right before its turn is stopped: it may be back already. What cannot be read stops nothing."""
+    if action.stop is StopReason.CANCELLED:
+        return True  # not for its card
     try:
         fresh = run.ports.tracker(run.workflow).get_items([action.record.id]).get(action.record.id)
     except TrackerError:

@@ -107,7 +107,7 @@ class Workflows:
         return workflow_row(found)
 
     def retire(self, name: str) -> bool:
-        """Let a workflow go: nothing new starts, open turns finish; False when it is not in force."""
+        """Let a workflow go: nothing new starts, running turns finish; False when it is not in force."""
         with self._database.transaction() as session:
             session.row(LOCK_FLEET)
             retired = session.row(_RETIRE, name=name, version=None) is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain.overlap import overlap
+from orchestrator.domain.overlap import overlap, shared_root
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import publish
 from orchestrator.engine.publish import Publisher
@@ -237,3 +237,12 @@ def test_other_states_or_another_board_overlap_with_nothing():
     assert overlap(one, workflow(replace(CONTRACT, active=("Rework", "In Progress")))) is None
     assert overlap(one, replace(one, scope="memory:elsewhere")) is None
     assert overlap(one, workflow(replace(CONTRACT, active=(" todo ",), in_progress=None))) is not None
+
+
+def test_two_boards_below_one_folder_are_worth_a_warning():
+    """Two boards in one root may have cards of one key; one board, or two roots, may not."""
+    one = workflow()
+    other = replace(one, name="other", scope="memory:elsewhere")
+    assert "'world' and 'other' serve two boards and share workspace.root memory" in shared_root(one, other)
+    assert shared_root(one, replace(one, name="other")) is None
+    assert shared_root(one, replace(other, workspace=replace(one.workspace, root="elsewhere"))) is None

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.turn import Outcome
 from orchestrator.engine import publish
 from orchestrator.ports.store import WorkflowRow
@@ -27,7 +28,7 @@ def let_time_pass(world):
 
 @pytest.fixture
 def busy(world):
-    """One card between two turns, one with an open turn, one that nobody asked for."""
+    """One card between two turns, one with a queued turn, one that nobody asked for."""
     world.script("A-1", Outcome.FAILED)
     world.add("A-1")
     world.tick()
@@ -38,16 +39,35 @@ def busy(world):
     return world
 
 
-def test_what_runs_finishes_and_nothing_else_begins(busy):
-    """The open turn ends in review; the failed one is not tried again; no card waits for a workflow that is no more."""
+def test_nothing_begins_any_more_and_no_card_waits(busy):
+    """The failed turn is not tried again, the queued one does not start, and no reason of it is left on any card."""
     publish.retire(busy.store, "world")
     busy.add("A-4")
     let_time_pass(busy)
-    columns = [busy.state(card) for card in ("A-1", "A-2", "A-3", "A-4")]
-    assert columns == ["Todo", "In Review", "Backlog", "Todo"]
+    assert [busy.state(card) for card in ("A-1", "A-2", "A-3", "A-4")] == ["Todo", "Todo", "Backlog", "Todo"]
     tasks = busy.rows("select item.item_id, status, stop_reason from task join item on item.key = item_key order by 1")
-    assert tasks == [("A-1", "cancelled", "cancelled"), ("A-2", "succeeded", "done")]
+    assert tasks == [("A-1", "cancelled", "cancelled"), ("A-2", "cancelled", "cancelled")]
     assert busy.rows("select * from wait") == []
+    assert busy.tick() is None
+
+
+def test_what_runs_finishes_and_is_written_back(world):
+    """The agent was at work when the workflow was let go: its card is in review, as the last version says."""
+    world.add("A-1")
+    world.agents.during = lambda _turn: (publish.retire(world.store, "world"), world.tick())
+    world.tick()
+    let_time_pass(world)
+    assert world.state("A-1") == "In Review"
+    assert world.rows("select status, stop_reason from task") == [("succeeded", "done")]
+
+
+def test_a_hold_on_the_workflow_keeps_nothing_of_it_open(busy):
+    """What a brake keeps from starting is over with the workflow."""
+    hold = Hold(HoldScope.WORKFLOW, HoldKind.MASS_CANCEL, Lift.CONDITION, "most of the board moved")
+    busy.store.items.hold_workflow("world", hold, HoldKind.MASS_CANCEL)
+    publish.retire(busy.store, "world")
+    let_time_pass(busy)
+    assert busy.one("select count(*) from turn where status in ('queued', 'running')") == 0
     assert busy.tick() is None
 
 

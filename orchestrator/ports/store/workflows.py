@@ -50,7 +50,7 @@ class WorkflowStore(Protocol):
         ...
 
     def retire(self, name: str) -> bool:
-        """Let a workflow go: nothing new starts, open turns finish; False when it is not in force."""
+        """Let a workflow go: nothing new starts, running turns finish; False when it is not in force."""
         ...
 
     def current(self, name: str) -> WorkflowRow | None:
