@@ -71,8 +71,9 @@ class Publisher:
             row = self._put_in_force(file, row, last)
         if was_edited or last is None:
             self._warn(file)
-        if (was_edited or last is None) and (row.retired or row.digest != file.digest):
-            telemetry.workflow_warned(str(file.path), warning=_not_followed(row))
+        follows = not row.retired and (row.digest, row.path) == (file.digest, str(file.path))
+        if (was_edited or last is None) and not follows:
+            telemetry.workflow_warned(str(file.path), warning=_not_followed(row, file))
         if last is None and row.digest == file.digest:
             # Of a process that did not live to see it mended.
             self._ports.store.workflows.set_file_problem(row.path, None, version=row.version)
@@ -207,9 +208,11 @@ def _was(old: WorkflowRow, file: WorkflowFile) -> bool:
     return old.path == str(file.path) and old.name != file.workflow.name
 
 
-def _not_followed(row: WorkflowRow) -> str:
+def _not_followed(row: WorkflowRow, file: WorkflowFile) -> str:
     if row.retired:
         return f"workflow {row.name!r} is retired; an edit of this file, or `orchestrator up` with it, brings it back"
+    if row.digest == file.digest:
+        return f"version {row.version} in force was read from {row.path}, and its paths are seen from there"
     return f"it differs from version {row.version} in force, which stands until this file is changed"
 
 

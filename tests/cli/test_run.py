@@ -70,3 +70,11 @@ def test_only_the_card_that_was_asked_for_starts(world):
     reconcile.ring(world.process.ports, full=True, only="a-2")
     assert world.rows("select item.item_id from turn join item on item.key = turn.item_key") == [("A-2",)]
     assert world.one("select detail from wait where item_id = 'A-1'") == "only a-2 is run now"
+
+
+def test_records_without_a_worker_are_no_running_system(world):
+    """Postgres is there and nobody works: then a system is started, instead of waiting for one for ever."""
+    assert run.has_workers(world.store.queries.overview())
+    world.processes.clear()
+    world.jump(31)
+    assert not run.has_workers(world.store.queries.overview())

@@ -169,3 +169,11 @@ def test_another_board_is_another_workflow_while_something_is_open(world, host):
     world.deliver()
     world.relay()
     assert world.state("A-1") == "In Review"
+
+
+def test_a_file_that_moved_is_told_from_where_its_paths_are_seen(world, host, said):
+    """A process that starts on it saw no edit: the version in force keeps its place, and that is said."""
+    host(other="old text")
+    host(WORKFLOW="old text")
+    assert world.store.workflows.current("old").path == "other.md"
+    assert said().count("workflow warned") == 1
