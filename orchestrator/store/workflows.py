@@ -44,16 +44,12 @@ _RING = """
 # The fleet's lock, the first in the order: nobody else puts a workflow in force while its neighbours are read.
 LOCK_FLEET = "select one from installation for no key update"
 _BESIDE = "select name, version from workflow where scope = :scope and retired_at is null and name <> all(:names)"
-# Its row, its turns and its versions stay; what waited for it, and what was wrong with it, concerns nobody any more.
+# Its row, its turns and its versions stay; what was wrong with it concerns nobody any more. The reasons of its cards go
+# with its next tick: a tick may be about to write them now.
 _RETIRE = """
-    with retired as (
-        update workflow set retired_at = stationkeeper_clock(), problem = null, file_problem = null
-        where name = :name and retired_at is null and version = coalesce(cast(:version as integer), version)
-        returning name
-    ), forgotten as (
-        delete from wait using retired where wait.workflow = retired.name
-    )
-    select name from retired
+    update workflow set retired_at = stationkeeper_clock(), problem = null, file_problem = null
+    where name = :name and retired_at is null and version = coalesce(cast(:version as integer), version)
+    returning name
 """
 _SET_FILE_PROBLEM = """
     update workflow set file_problem = :problem
