@@ -27,6 +27,7 @@ CONTROL, TURNS, BEAT, FLOWER = "control", "turns", "beat", "flower"
 
 FLOWER_PORT = 5555  # Flower's own default, so that people and their bookmarks find it
 _PORTS_TRIED = 50
+_LOCK = "launcher.lock"  # in the folder of our state
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def _only_launcher(state_dir: Path) -> Iterator[None]:
     """The kernel drops the lock with the launcher, however it ends."""
     state_dir.mkdir(parents=True, exist_ok=True)
     _keep_out_of_git(state_dir)
-    path = state_dir / "launcher.lock"
+    path = state_dir / _LOCK
     with path.open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -104,6 +105,18 @@ def _only_launcher(state_dir: Path) -> Iterator[None]:
         lock.write(str(os.getpid()))
         lock.flush()
         yield
+
+
+def is_running(state_dir: Path) -> bool:
+    """Whether a launcher of this folder lives; its workers may still be starting."""
+    try:
+        with (state_dir / _LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
 
 
 def _keep_out_of_git(state_dir: Path) -> None:

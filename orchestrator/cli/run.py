@@ -85,15 +85,19 @@ def _served() -> str | None:
 
     Raises StoreUnavailable when a Postgres that somebody named does not answer.
     """
+    launched = settings.launch()
+    is_launched = launch.is_running(launched.state_dir)
     try:
         url = settings.load().database_url
         schema.refuse_other_schema(url)
     except (settings.NotConfigured, schema.SchemaMismatch):
         return None  # who starts a system says what is wrong with either
     except StoreUnavailable:
-        if settings.launch().database_url is not None:
+        if is_launched or launched.database_url is not None:
             raise
         return None  # a launcher that was killed left the word of its own servers behind
+    if is_launched:
+        return url
     store = open_store(url)
     try:
         return url if has_workers(store.queries.overview()) else None
