@@ -15,6 +15,7 @@ from typing import Annotated, Self
 import pydantic
 
 STATE_VARIABLE = "STATIONKEEPER_STATE"
+STATE_FOLDER = ".stationkeeper"
 RUN_FILE = "run.json"
 
 
@@ -216,7 +217,7 @@ def remove_run_file(state_dir: Path) -> None:
 
 
 def _state_dir(environment: Mapping[str, str], folder: Path) -> Path:
-    return (folder / environment.get(STATE_VARIABLE, ".stationkeeper")).resolve()
+    return (folder / environment.get(STATE_VARIABLE, STATE_FOLDER)).resolve()
 
 
 def _given(environment: Mapping[str, str]) -> dict[str, str]:

@@ -211,6 +211,11 @@ def workflow_in_force(workflow: str, *, version: int, path: str) -> None:
     _say(logging.INFO, "workflow in force", workflow=workflow, version=version, path=path)
 
 
+def workflow_retired(workflow: str, *, replaced_by: str | None = None) -> None:
+    """A person let a workflow go, or gave its file another name."""
+    _say(logging.INFO, "workflow retired", workflow=workflow, replaced_by=replaced_by)
+
+
 def workflow_refused(path: str, *, code: str, problem: str) -> None:
     """A workflow file cannot be used; the last good version stays in force."""
     _say(logging.ERROR, "workflow refused", path=path, code=code, problem=problem)

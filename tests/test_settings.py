@@ -115,6 +115,7 @@ def test_passwords_stay_out_of_what_is_printed(tmp_path):
     assert "secret" not in repr(settings.read(SERVICES, tmp_path))
 
 
+@pytest.mark.proves("CF-01")
 def test_workflows_are_seen_from_the_folder(tmp_path):
     """Relative workflow paths start at the folder; several are separated as in PATH; the default is WORKFLOW.md."""
     several = settings.read({**SERVICES, "STATIONKEEPER_WORKFLOWS": f"a.md{os.pathsep}/b"}, tmp_path)

@@ -1,4 +1,4 @@
-"""What a person types: `orchestrator init | validate | up | demo | status | plan | explain | history | migrate`.
+"""What a person types: `orchestrator init | validate | up | demo | status | plan | run | explain …`.
 
 One file a command. Commands read through the store's queries and act through the engine; none decides anything. A
 mistake of the person who typed ends in one sentence and a code from `exits`, never in a traceback.

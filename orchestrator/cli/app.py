@@ -9,7 +9,7 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, run, status, up, validate
+from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, retire, run, status, up, validate
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.command("plan")(plan.command)
 app.command("run")(run.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
+app.command("retire")(retire.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

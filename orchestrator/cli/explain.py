@@ -40,6 +40,8 @@ def sentences(told: Explanation) -> Iterator[str]:
         yield f"  {_held(hold, told)}"
     if told.problem is not None:
         yield f"  nothing of its workflow starts until the board is whole again: {told.problem}"
+    if told.retired:
+        yield "  its workflow is retired: nothing of it starts until its file is edited, or `up` starts with it"
     for write in told.writes:
         yield f"  {_unsent(write, told)}"
     if told.wait is not None and told.turn is None:

@@ -27,6 +27,7 @@ CONTROL, TURNS, BEAT, FLOWER = "control", "turns", "beat", "flower"
 
 FLOWER_PORT = 5555  # Flower's own default, so that people and their bookmarks find it
 _PORTS_TRIED = 50
+_LOCK = "launcher.lock"  # in the folder of our state
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,17 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """The running system: its processes, its servers, and where Flower is (None: not started)."""
+    """The running system: its processes, its servers, and where Flower is (None: not started).
+
+    `others` are the workflows in force that none of its files is, with the place where each was read.
+    """
 
     crew: Crew
     servers: servers.Servers
     state_dir: Path
     flower: str | None
     turn_workers: tuple[Program, ...]
+    others: Mapping[str, str] = field(default_factory=dict)
 
 
 @contextlib.contextmanager
@@ -65,7 +70,7 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         leaving.enter_context(_only_launcher(launch.state_dir))
         found = leaving.enter_context(servers.running(launch))
         _migrate(found.database_url)
-        _enforce(order, found.database_url)
+        others = _enforce(order, found)
         port, password = (_free_port(FLOWER_PORT), secrets.token_urlsafe(18)) if order.flower else (None, "")
         settings.write_run_file(launch.state_dir, _run_values(order, found))
         leaving.callback(settings.remove_run_file, launch.state_dir)
@@ -77,14 +82,15 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         if port is not None:
             crew.start(_flower(port, password))
         where = f"http://127.0.0.1:{port} (user stationkeeper, password {password})" if port else None
-        yield System(crew, found, launch.state_dir, where, turn_workers)
+        yield System(crew, found, launch.state_dir, where, turn_workers, others)
 
 
 @contextlib.contextmanager
 def _only_launcher(state_dir: Path) -> Iterator[None]:
     """The kernel drops the lock with the launcher, however it ends."""
     state_dir.mkdir(parents=True, exist_ok=True)
-    path = state_dir / "launcher.lock"
+    _keep_out_of_git(state_dir)
+    path = state_dir / _LOCK
     with path.open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -101,6 +107,25 @@ def _only_launcher(state_dir: Path) -> Iterator[None]:
         yield
 
 
+def is_running(state_dir: Path) -> bool:
+    """Whether a launcher of this folder lives; its workers may still be starting."""
+    try:
+        with (state_dir / _LOCK).open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
+def _keep_out_of_git(state_dir: Path) -> None:
+    """A folder of ours in somebody's repository is nothing to commit; one that a person named is theirs to judge."""
+    ignore = state_dir / ".gitignore"
+    if state_dir.name == settings.STATE_FOLDER and not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
 def _migrate(database_url: str) -> None:
     """Bring the schema up to date; the first that talks to Postgres, so it says where a silent one was looked for."""
     from orchestrator.store import migrate
@@ -112,15 +137,23 @@ def _migrate(database_url: str) -> None:
         raise Trouble(Exit.UNREACHABLE, f"{place}: expected a Postgres that answers, found: {error}") from error
 
 
-def _enforce(order: Order, database_url: str) -> None:
-    """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid."""
+def _enforce(order: Order, found: servers.Servers) -> dict[str, str]:
+    """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid.
+
+    Returns what else is in force: maybe served from another folder or host, maybe left behind.
+    """
     from orchestrator.engine import publish
     from orchestrator.store.open import open_store
 
-    store = open_store(database_url)
+    store = open_store(found.database_url)
     files = judge.door([path.resolve() for path in order.workflows])
-    publish.enforce(store, [files.read(path) for path in files.files()], door=files)
-    store.close()
+    try:
+        meant = [files.read(path) for path in files.files()]
+        publish.enforce(store, meant, door=files, alone=found.own)
+        ours = {file.workflow.name for file in meant}
+        return {row.name: row.path for row in store.workflows.all() if row.name not in ours}
+    finally:
+        store.close()
 
 
 def _run_values(order: Order, found: servers.Servers) -> dict[str, str]:

@@ -62,9 +62,7 @@ def _names(ports: Ports, wanted: str | None) -> list[str]:
         known = ", ".join(names) or "none yet"
         raise Trouble(Exit.CONFIGURATION, f"--workflow {wanted}: no such workflow in force; expected one of: {known}")
     if not names:
-        raise Trouble(
-            Exit.CONFIGURATION, "no workflow is in force yet: start the system, its first tick reads the file"
-        )
+        raise Trouble(Exit.CONFIGURATION, "no workflow is in force: start the system with a workflow file")
     return names if wanted is None else [wanted]
 
 

@@ -16,6 +16,7 @@ from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.domain import contract, keys, select
 from orchestrator.domain.item import Item
 from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import blockers
 from orchestrator.ports.prompts import PromptFailed, Prompts
 from orchestrator.ports.workflows import Workflows
 
@@ -51,7 +52,7 @@ def _cards(desk: Desk, served: Workflow, key: str) -> Iterator[Item]:
     tracker = desk.tracker(served)
     states = _states(tracker.states(), served)
     for page in tracker.list_items(states):
-        yield from (item for item in page.items if select.is_called(item, key))
+        yield from (blockers.of(tracker, item) for item in page.items if select.is_called(item, key))
 
 
 def _states(live: Sequence[str], served: Workflow) -> tuple[str, ...]:

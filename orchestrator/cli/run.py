@@ -15,11 +15,13 @@ from typing import Annotated
 
 import typer
 
+import orchestrator.store.migrate as schema
 from orchestrator import settings
 from orchestrator.cli import explain, launch, records, up
 from orchestrator.cli.exits import Exit, Trouble
+from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store.open import PostgresStore, open_store
-from orchestrator.store.views import Explanation, TurnView
+from orchestrator.store.views import Explanation, Overview, TurnView
 
 # What passes by itself within seconds: the card is waited for. Everything else is told, and the command ends.
 _PASSING = frozenset(
@@ -28,6 +30,8 @@ _PASSING = frozenset(
         *("changed_since", "changed_on_reread", "publish_failed", "redis_lease_taken", "read_failed"),
     }
 )
+# A worker says hello each second; one that is silent for so long is gone, or its machine is.
+_SILENCE_SECONDS = 30.0
 # After the turn's end a system of our own is kept until the card says so, but not for a board that is away.
 _WRITES_SECONDS = 20.0
 
@@ -61,21 +65,49 @@ def command(
 def _system(workflow: Path, key: str) -> Iterator[PostgresStore]:
     """The store of the system of this folder; with none running, of one that is started for this card alone."""
     with contextlib.ExitStack() as leaving:
-        try:
-            url = settings.load().database_url
-            is_ours = False
-        except settings.NotConfigured:
+        url = _served()
+        is_ours = url is None
+        if url is None:
             up.judge_workflow(workflow)
             launched = settings.launch()
             values = {**launched.given, "only": key}
             order = launch.Order(folder=Path.cwd(), workflows=(workflow,), flower=False, values=values)
             url = leaving.enter_context(launch.system(order, launched)).servers.database_url
-            is_ours = True
         store = open_store(url)
         leaving.callback(store.close)
         yield store
         if is_ours:
             _let_write(store, key)
+
+
+def _served() -> str | None:
+    """The database behind which a system works now; None when nothing runs, and one may be started.
+
+    Raises StoreUnavailable when a Postgres that somebody named does not answer.
+    """
+    launched = settings.launch()
+    is_launched = launch.is_running(launched.state_dir)
+    try:
+        url = settings.load().database_url
+        schema.refuse_other_schema(url)
+    except (settings.NotConfigured, schema.SchemaMismatch):
+        return None  # who starts a system says what is wrong with either
+    except StoreUnavailable:
+        if is_launched or launched.database_url is not None:
+            raise
+        return None  # a launcher that was killed left the word of its own servers behind
+    if is_launched:
+        return url
+    store = open_store(url)
+    try:
+        return url if has_workers(store.queries.overview()) else None
+    finally:
+        store.close()
+
+
+def has_workers(seen: Overview) -> bool:
+    """Whether a worker of the system said hello lately."""
+    return any((seen.now - worker.seen_at).total_seconds() < _SILENCE_SECONDS for worker in seen.workers)
 
 
 def _follow(store: PostgresStore, key: str, asked: up.Asked) -> TurnView | None:
@@ -118,7 +150,7 @@ def _give_up(store: PostgresStore, key: str, since: datetime) -> None:
     """Raise when every board was listed since the question, and the card's reason is not one that passes."""
     overview = store.queries.overview()
     looked = [each.listed_at is not None and each.listed_at > since and not each.ticking for each in overview.workflows]
-    if not looked or not all(looked):
+    if not all(looked):
         return
     told = store.queries.explain(key)
     if not told:

@@ -19,11 +19,15 @@ CONNECT_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Where Postgres and Redis are, with passwords; `described` is for people and has none."""
+    """Where Postgres and Redis are, with passwords; `described` is for people and has none.
+
+    `own`: they are embedded, so nobody but this launcher's processes reaches them.
+    """
 
     database_url: str
     redis_url: str
     described: str
+    own: bool = False
 
 
 @contextmanager
@@ -41,7 +45,7 @@ def running(launch: Launch) -> Iterator[Servers]:
         return
     chosen = embedded.Programs(launch.postgres_folder, launch.redis_server)
     with embedded.Embedded(launch.state_dir, chosen=chosen) as own:
-        yield Servers(own.database_url, own.redis_url, f"Postgres and Redis of its own in {launch.state_dir}")
+        yield Servers(own.database_url, own.redis_url, f"Postgres and Redis of its own in {launch.state_dir}", own=True)
 
 
 def _check_redis(url: str) -> None:

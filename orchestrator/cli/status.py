@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli import output, records
 from orchestrator.cli.output import Rows
-from orchestrator.store.views import Overview
+from orchestrator.store.views import Overview, WorkflowView
 
 
 def command(
@@ -55,10 +55,14 @@ def _workers(overview: Overview) -> Rows:
 def _workflows(overview: Overview) -> Rows:
     now = overview.now
     rows = [
-        (each.name, each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now))
+        (_called(each), each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now))
         for each in overview.workflows
     ]
     return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing"), rows)
+
+
+def _called(each: WorkflowView) -> str:
+    return each.name if each.retired_at is None else f"{each.name} (retired, what runs finishes)"
 
 
 def _problems(overview: Overview) -> Rows:

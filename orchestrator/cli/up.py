@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 import time
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import typer
 
 from orchestrator import settings
 from orchestrator.cli import follow, judge, launch
+from orchestrator.domain import overlap
 
 # How soon a dead child or a Ctrl-C is noticed.
 LOOK_EVERY_SECONDS = 0.2
@@ -55,15 +57,18 @@ def command(
 def judge_workflow(path: Path) -> None:
     """Judge the file before anything is started for it; raises WorkflowInvalid."""
     files = judge.door([path.absolute()])
-    for file in files.files():
-        for warning in files.read(file).workflow.warnings:
-            typer.echo(f"warning: {warning}", err=True)
+    read = [files.read(file).workflow for file in files.files()]
+    shared = (overlap.shared_root(one, other) for one, other in itertools.combinations(read, 2))
+    for warning in (*(warning for each in read for warning in each.warnings), *filter(None, shared)):
+        typer.echo(f"warning: {warning}", err=True)
 
 
 def _introduce(system: launch.System, say: Callable[[str], None]) -> None:
     say(system.servers.described)
     for name in (*_workers(system), launch.BEAT):
         say(f"{name}: pid {system.crew.pid(name)}, log {system.crew.log(name)}")
+    for name, path in system.others.items():
+        say(f"in force too: workflow {name!r} of {path}; `orchestrator retire {name}` lets it go")
     say(f"Flower: {system.flower}")
     say("In another terminal, in this folder: `orchestrator status`. Ctrl-C stops everything.")
 

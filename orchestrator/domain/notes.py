@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from orchestrator.domain import keys
+from orchestrator.domain.hold import HoldKind
 from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason
 from orchestrator.domain.writeback import Comment, Write, WriteKind
 
@@ -63,8 +64,16 @@ def parting(speaker: Speaker, conclusion: Conclusion, summary: str) -> tuple[Wri
 
 def held(conclusion: Parked, *, branch: str | None) -> str:
     """The card is held: why, and the way out."""
-    way_out = "Move the card to another column, and it starts again when it is back in an active one."
-    return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{way_out}"
+    return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{_WAY_OUT}"
+
+
+def stuck(installation: str, turn_id: UUID, reason: str) -> Write:
+    """The card is held because a move of it cannot be made: a person who looks at it must not take it for worked on."""
+    body = f"Held ({HoldKind.PARKED_MOVE.value}): the card could not be moved; {reason}.\n\n{_WAY_OUT}"
+    return Write(WriteKind.HOLD, Comment(keys.hold_comment_key(installation, f"{turn_id}:move"), body))
+
+
+_WAY_OUT = "Move the card to another column, and it starts again when it is back in an active one."
 
 
 def _headline(conclusion: Conclusion, ordinal: int, branch: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Whether two workflows would reach for the same cards: then neither could tell whose an item is."""
+"""Whether two workflows would reach for the same cards, or for one folder: then neither could tell whose it is."""
 
 from __future__ import annotations
 
@@ -17,6 +17,14 @@ def overlap(one: Workflow, other: Workflow) -> str | None:
         return None
     states = ", ".join(repr(state) for state in shared)
     return f"workflow {other.name!r} serves the same board and is active in {states} too, for cards of anybody alike"
+
+
+def shared_root(one: Workflow, other: Workflow) -> str | None:
+    """What a person should know of two boards whose cards are worked on below one folder; None when they are not."""
+    if one.scope == other.scope or one.workspace.root != other.workspace.root:
+        return None
+    boards = f"workflows {one.name!r} and {other.name!r} serve two boards and share workspace.root {one.workspace.root}"
+    return f"{boards}; of cards that bear one key only the first would be worked on: give each a root of its own"
 
 
 def _is_divided(one: Limits, other: Limits) -> bool:

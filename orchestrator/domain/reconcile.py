@@ -130,7 +130,7 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
     stale = (step for step in steps if isinstance(step, Requeue))
     requeues = sorted(stale, key=lambda step: step.record.key)[:slots]
     reasons: dict[str, Wait] = {}
-    candidates = list(_candidates(view, reasons))
+    candidates = [] if records.retired else list(_candidates(view, reasons))
     dealt = _dealt(slots - len(requeues), len(candidates), view)
     chosen = select.fill_slots(candidates, view, worker_slots=dealt[_OURS], reasons=reasons)
     yields_to = _yielded(dealt, reasons)
@@ -202,6 +202,8 @@ def _is_braked(ours: Iterable[ItemRecord], stops: Mapping[str, StopReason], view
 def _next_step(record: ItemRecord, stop: StopReason | None, view: View) -> Action | None:
     """The one thing to be done for an item of ours, strongest first."""
     turn = record.turn
+    if view.records.retired and stop is None and (turn is None or turn.status is TurnStatus.QUEUED):
+        stop = StopReason.CANCELLED  # what has not begun does not begin, whatever holds it
     if turn is None:
         return EndTask(record, stop) if record.task is not None and stop is not None else _lift(record, view)
     if stop is not None and not turn.cancelled:

@@ -95,7 +95,8 @@ class Records:
     `free_slots` counts the turn slots of live workers that no running turn takes, at most as many as the fleet's cap
     leaves; what is queued here is subtracted by the plan. `rivals` are the other workflows whose cards wait for a
     worker's slot, `served_at` is when a turn of this one was opened last. `braked` says that one of the workflow's
-    holds is the mass-cancel brake.
+    holds is the mass-cancel brake. `retired`: a person let the workflow go; what runs
+    finishes, and nothing begins.
     """
 
     items: Mapping[str, ItemRecord]
@@ -107,6 +108,7 @@ class Records:
     trusted: bool = True
     rivals: tuple[Claim, ...] = ()
     served_at: datetime | None = None
+    retired: bool = False
     waits: Mapping[str, str] = field(default_factory=dict)
 
     def live(self) -> Iterator[ItemRecord]:

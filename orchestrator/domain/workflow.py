@@ -24,12 +24,16 @@ class TrackerSettings:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceSettings:
-    """Where the work happens. Without `repository` a workspace is an empty directory; with it, a git worktree of it."""
+    """Where the work happens. Without `repository` a workspace is an empty directory; with it, a git worktree of it.
+
+    `board` is the scope of the cards that are worked on: cards of two boards may bear one key, and share nothing.
+    """
 
     root: str
     repository: str | None = None
     base: str | None = None
     branch: str = "stationkeeper/{key}"
+    board: str = ""
 
 
 @dataclass(frozen=True, slots=True)

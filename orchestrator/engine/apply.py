@@ -27,6 +27,7 @@ from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import NotDispatched, Wait
 from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import blockers
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
 from orchestrator.ports.queue import PublishFailed
@@ -159,11 +160,13 @@ def _try_dispatch(run: _Run, action: Dispatch) -> Wait | None:
 def _reread(run: _Run, action: Dispatch) -> Item | Wait:
     """The card by id, right before the spawn, through the same gate (CS-14)."""
     try:
-        fresh = run.ports.tracker(run.workflow).get_items([action.item.id]).get(action.item.id)
+        tracker = run.ports.tracker(run.workflow)
+        fresh = tracker.get_items([action.item.id]).get(action.item.id)
+        if fresh is None:
+            return Wait(NotDispatched.CHANGED_ON_REREAD, "gone")
+        fresh = blockers.of(tracker, fresh)
     except TrackerError as error:
         return Wait(NotDispatched.READ_FAILED, str(error))
-    if fresh is None:
-        return Wait(NotDispatched.CHANGED_ON_REREAD, "gone")
     if fresh == action.item:
         return fresh
     return select.wants(fresh, run.workflow.contract, run.workflow.limits) or fresh
@@ -171,6 +174,8 @@ def _reread(run: _Run, action: Dispatch) -> Item | Wait:
 
 def _still_unwanted(run: _Run, action: Cancel) -> bool:
     """The card by id, right before its turn is stopped: it may be back already. What cannot be read stops nothing."""
+    if action.stop is StopReason.CANCELLED:
+        return True  # not for its card
     try:
         fresh = run.ports.tracker(run.workflow).get_items([action.record.id]).get(action.record.id)
     except TrackerError:

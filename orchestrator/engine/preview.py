@@ -8,6 +8,7 @@ from orchestrator.domain.difference import Comparison, Terms
 from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Records
 from orchestrator.domain.workflow import Workflow
+from orchestrator.engine import blockers
 from orchestrator.engine.reconcile import read_board, states_to_list
 from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkflowRow
@@ -51,4 +52,6 @@ def _look(
     grant = ports.store.reconciler.peek(name)
     records = ports.store.items.records(grant)
     wanted = tuple(dict.fromkeys((*states_to_list(workflow, tracker, live), *states)))
-    return read_board(ports, grant, workflow=workflow, records=records, states=wanted), records, live
+    board = read_board(ports, grant, workflow=workflow, records=records, states=wanted)
+    board, _ = blockers.on_board(tracker, board, records, workflow=workflow, grant=grant)
+    return board, records, live

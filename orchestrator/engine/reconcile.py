@@ -19,7 +19,7 @@ from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import apply
+from orchestrator.engine import apply, blockers
 from orchestrator.ports import Ports
 from orchestrator.ports.store import TickGrant, WorkflowRow
 from orchestrator.ports.tracker import Tracker, TrackerError
@@ -34,10 +34,12 @@ class Report:
     listing: bool
     counts: Mapping[str, int]
     fault: str | None = None
+    blockers_read_to: str | None = None
 
     def as_row(self) -> dict[str, object]:
         """As it is kept on the reconciler row."""
-        return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault}
+        read_to = {} if self.blockers_read_to is None else {"blockers_read_to": self.blockers_read_to}
+        return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault, **read_to}
 
 
 def ring(ports: Ports, workflow: str | None = None, *, full: bool, only: str | None = None) -> Report | None:
@@ -72,8 +74,10 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     workflow = ports.workflows.parse(row.body, path=row.source())
     states, fault = _check_contract(ports, grant, row=row, workflow=workflow)
     records = ports.store.items.records(grant)
+    read_to = None
     try:
         board = read_board(ports, grant, workflow=workflow, records=records, states=states)
+        board, read_to = blockers.on_board(ports.tracker(workflow), board, records, workflow=workflow, grant=grant)
     except TrackerError as error:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
     limits = replace(workflow.limits, only=only)
@@ -82,11 +86,11 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
     written = ports.store.items.save_waits(
-        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
+        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole or row.retired, known=records.waits
     )
     for other in plan.yields_to:
         ports.store.reconciler.request(other, listing=True)
-    report = Report(grant.workflow, grant.listing, plan.counts(), fault)
+    report = Report(grant.workflow, grant.listing, plan.counts(), fault, read_to)
     said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
     telemetry.tick(grant.workflow, listing=grant.listing, report=said)
     return report
@@ -107,7 +111,7 @@ def _check_contract(
     except TrackerError as error:
         return workflow.contract.active, str(error)
     lacking = "; ".join(f"{problem.key}: {problem.message}" for problem in contracts.missing(workflow.contract, live))
-    if ports.store.workflows.set_problem(row.name, lacking or None):
+    if ports.store.workflows.set_problem(row.name, lacking or None, version=row.version):
         if lacking:
             telemetry.contract_broken(row.name, problem=lacking)
         else:

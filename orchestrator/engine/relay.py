@@ -139,8 +139,26 @@ def _write(ports: Ports, tracker: Tracker, claimed: Claimed, *, item: Item | Non
     except TrackerError as fault:
         return _failed(claimed, fault)
     if isinstance(answer, Moved):
-        return _Settled(Settlement.SENT, state=state)
+        return _read_back(tracker, claimed, item, state=state) or _Settled(Settlement.SENT, state=state)
     return _Settled(Settlement.SUPPRESSED, f"a person moved the card first ({answer.state})")
+
+
+def _read_back(tracker: Tracker, claimed: Claimed, before: Item, *, state: str | None) -> _Settled | None:
+    """What is wrong with a move of which the tracker said that it was made, where it moves without comparing (TW-04).
+
+    A card that bears what it bore was moved nowhere, and saying so again would not help: a person looks. One that bears
+    something else shows our move, or that somebody moved on.
+    """
+    if tracker.profile.conditional_moves:
+        return None
+    try:
+        now = tracker.get_items([claimed.item_id]).get(claimed.item_id)
+    except TrackerError as fault:
+        return _Settled(Settlement.UNKNOWN, str(fault), pause_seconds=_pause(claimed, fault))
+    if now is None or _bears(now) != _bears(before):
+        return None
+    message = f"the tracker said that the card was moved to {state!r}, and it stands in {now.state!r} untouched"
+    return _Settled(Settlement.PARKED, message)
 
 
 def _failed(claimed: Claimed, fault: TrackerError) -> _Settled:

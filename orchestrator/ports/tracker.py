@@ -49,6 +49,8 @@ class Profile:
     `conditional_moves` says whether a move is a compare-and-set, so that a person's move in between always wins;
     `scope` names the board, equal for every workflow that serves the same one. `whole_board` says that a listing costs
     the same whatever states it asks for: then every card is listed, and each one that does not start has a reason.
+    `blockers_have_states` says that an item's blockers come with their states; where not, the tick reads a few of them
+    by id, and None is a state that nobody has read yet.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class Profile:
     edits_comments: bool
     notes: str = ""
     whole_board: bool = False
+    blockers_have_states: bool = True
 
 
 @dataclass(frozen=True, slots=True)

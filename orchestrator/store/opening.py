@@ -16,7 +16,8 @@ from orchestrator.store.workflows import LOCK_FLEET
 # The workflow's row before the item's: the order of locks.
 _LOCKED = """
     with flow as (
-        select name, open_turns from workflow where name = :workflow for no key update
+        select name, open_turns, scope = :scope and retired_at is null as in_force
+        from workflow where name = :workflow for no key update
     ), known as (
         select item.key, item.version from item, flow
         where item.scope = :scope and item.item_id = :item_id
@@ -24,6 +25,7 @@ _LOCKED = """
     )"""
 _VERDICT = """, verdict as (
         select known.key, standing.task_id, case
+            when not flow.in_force then 'no_slot_total'
             when flow.open_turns >= :max_concurrent then 'no_slot_total' -- rule: cap
             when :seen = 0 and known.key is not null then 'changed_since'
             when :seen > 0 and known.version is distinct from :seen then 'changed_since' -- rule: version

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
-from orchestrator.domain import contract
+from orchestrator.domain import contract, notes
 from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
 from orchestrator.ports.store import Claimed, Settlement, WorkflowRow
-from orchestrator.store import concluding, holds
+from orchestrator.store import concluding, holds, writes
 from orchestrator.store.database import Database, Row, Session
 
 # The head of an item is its first row that is in the order still; one that is claimed or not due keeps the others back.
@@ -82,6 +82,9 @@ _MOVED = """
 _TURN_MOVED = """
     update turn set state = :state, state_folded = :state_folded
     where item_key = :item_key and status in ('queued', 'running')
+"""
+_WRITTEN_BY = """
+    select outbox.turn_id, installation.id as installation from outbox, installation where outbox.id = :id
 """
 _HOLDS_MOVED = "update hold set state_seen = :state where item_key = :item_key and lifted_at is null"
 
@@ -152,6 +155,9 @@ def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None
 def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:
     hold = Hold(HoldScope.ITEM, HoldKind.PARKED_MOVE, Lift.PERSON, reason)
     holds.place_on_item(session, hold, item_key=claimed.item_key)
+    ours = session.row(_WRITTEN_BY, id=claimed.id)
+    assert ours is not None  # noqa: S101 -- the row was settled in this transaction
+    writes.put(session, (notes.stuck(ours.installation, ours.turn_id, reason),), turn_id=ours.turn_id)
 
 
 def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:

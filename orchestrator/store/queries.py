@@ -5,6 +5,8 @@ A key is an identifier or an item's id, in any case of letters; several boards m
 
 from __future__ import annotations
 
+from typing import Any
+
 from orchestrator.store.database import Database, Row, Session
 from orchestrator.store.views import (
     Explanation,
@@ -29,10 +31,13 @@ _NOW = "select stationkeeper_clock() as now"
 _WORKFLOWS = """
     select workflow.name, workflow.version, workflow.scope, version.path, workflow.interval_ms, workflow.problem,
         workflow.file_problem, workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
-        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report
+        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report, workflow.retired_at
     from workflow
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
     left join reconciler ring on ring.workflow = workflow.name
+    where workflow.retired_at is null or exists (
+        select from task
+        where task.workflow = workflow.name and task.status not in ('succeeded', 'failed', 'cancelled'))
     order by workflow.name
 """
 _TURNS = """
@@ -97,7 +102,7 @@ _STEPS_OF_ITEM = """
     where turn.item_key = :item_key
     order by turn.ordinal, step.ordinal
 """
-_PROBLEM = "select problem from workflow where name = :workflow"
+_STANDING_OF = "select problem, retired_at is not null as retired from workflow where name = :workflow"
 _LINES_OF_ITEM = "select at, kind, detail from history where item_key = :item_key order by id"
 
 
@@ -151,7 +156,7 @@ def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explana
         holds=_holds(session, item.workflow, item.key),
         writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED_OF_ITEM, item_key=item.key)),
         turns=tuple(reversed(last)),
-        problem=_problem(session, item.workflow),
+        **_standing(session, item.workflow if wait is None else wait.workflow),
     )
 
 
@@ -168,13 +173,13 @@ def _explain_wait(session: Session, wait: WaitView) -> Explanation:
         holds=holds,
         writes=(),
         turns=(),
-        problem=_problem(session, wait.workflow),
+        **_standing(session, wait.workflow),
     )
 
 
-def _problem(session: Session, workflow: str) -> str | None:
-    row = session.row(_PROBLEM, workflow=workflow)
-    return row.problem if row is not None else None
+def _standing(session: Session, workflow: str) -> dict[str, Any]:
+    row = session.row(_STANDING_OF, workflow=workflow)
+    return row._asdict() if row is not None else {}
 
 
 def _holds(session: Session, workflow: str, item_key: int | None) -> tuple[HoldView, ...]:

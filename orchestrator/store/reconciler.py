@@ -50,6 +50,11 @@ _DUE = f"""(
         or exists (select from ({_BECAME_DUE}) due
             where due.at > ring.due_began_at
                 or ring.due_began_at <= stationkeeper_now() - make_interval(secs => :again)))"""
+# A retired workflow is looked at once more, and then for as long as something of it is open.
+_SERVED = """(
+        workflow.retired_at is null or ring.due_began_at is null or ring.due_began_at <= workflow.retired_at
+        or exists (select from task where task.workflow = ring.workflow
+            and task.status not in ('succeeded', 'failed', 'cancelled')))"""
 _NOT_RUNNING = "(ring.running_until is null or ring.running_until <= stationkeeper_now())"
 
 _TRUSTED = "(select coalesce(blind_until <= clock_timestamp(), true) from pulse)"
@@ -59,7 +64,8 @@ _BEGIN = f"""
     with due as (
         select ring.workflow, {_LISTING} as listing
         from reconciler ring join workflow on workflow.name = ring.workflow
-        where (cast(:workflow as text) is null or ring.workflow = :workflow) and {_NOT_RUNNING} and {_DUE}
+        where (cast(:workflow as text) is null or ring.workflow = :workflow) and {_NOT_RUNNING} and {_SERVED}
+            and {_DUE}
         order by ring.due_began_at nulls first, ring.workflow
         limit 1
         for no key update of ring skip locked
@@ -69,7 +75,7 @@ _BEGIN = f"""
         due_began_at = stationkeeper_clock(),
         list_began_at = case when due.listing then stationkeeper_clock() else ring.list_began_at end
     from due where ring.workflow = due.workflow
-    returning ring.workflow, ring.due_began_at as began_at, due.listing, {_TRUSTED} as trusted
+    returning ring.workflow, ring.due_began_at as began_at, due.listing, ring.blockers_read_to, {_TRUSTED} as trusted
 """
 _EXTEND = """
     update reconciler set running_until = stationkeeper_clock() + make_interval(secs => :seconds)
@@ -77,11 +83,13 @@ _EXTEND = """
 """
 _FINISH = """
     update reconciler
-    set run = null, running_until = null, finished_at = stationkeeper_clock(), report = cast(:report as jsonb)
+    set run = null, running_until = null, finished_at = stationkeeper_clock(), report = cast(:report as jsonb),
+        blockers_read_to = coalesce(cast(:report as jsonb) ->> 'blockers_read_to', blockers_read_to)
     where workflow = :workflow and run = :run
 """
 _ANY_DUE = f"""
-    select 1 from reconciler ring join workflow on workflow.name = ring.workflow where {_NOT_RUNNING} and {_DUE} limit 1
+    select 1 from reconciler ring join workflow on workflow.name = ring.workflow
+    where {_NOT_RUNNING} and {_SERVED} and {_DUE} limit 1
 """
 
 # Real time throughout: what is asked is whether the database, and with it every renewal, was away.
@@ -118,7 +126,14 @@ class Reconciler:
         row = self._database.row(_BEGIN, workflow=workflow, run=run, seconds=_RUN_SECONDS, **self._pauses)
         if row is None:
             return None
-        return TickGrant(row.workflow, run, listing=row.listing, began_at=row.began_at, trusted=row.trusted)
+        return TickGrant(
+            row.workflow,
+            run,
+            listing=row.listing,
+            began_at=row.began_at,
+            trusted=row.trusted,
+            blockers_read_to=row.blockers_read_to,
+        )
 
     def peek(self, workflow: str) -> TickGrant:
         """A grant to read with: begins nothing, writes nothing, and gives no right to act."""

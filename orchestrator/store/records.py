@@ -49,7 +49,7 @@ _ITEMS = """
         where hold.item_key = item.key and hold.lifted_at is null
             and (hold.until is null or hold.until > stationkeeper_now())
     ) held on true
-    where item.workflow = :workflow
+    where item.workflow = :workflow and item.scope = (select scope from workflow where name = :workflow)
 """
 _HOLDS = """
     select scope, kind, kind || ': ' || reason as reason from hold
@@ -58,14 +58,15 @@ _HOLDS = """
     order by placed_at desc
 """
 _WAITS = "select item_id, reason, detail from wait where workflow = :workflow"
-_WORKFLOW = "select problem, served_at from workflow where name = :workflow"
+_WORKFLOW = "select problem, served_at, retired_at is not null as retired from workflow where name = :workflow"
 # Who else waits for a worker. One that did not look at its board lately, or could not, would only keep slots idle.
 _RIVALS = """
     select workflow.name, workflow.open_turns, workflow.served_at, count(*) as waiting
     from workflow
     join reconciler ring on ring.workflow = workflow.name
     join wait on wait.workflow = workflow.name and wait.reason = 'no_worker_slot'
-    where workflow.name <> :workflow and workflow.problem is null and ring.report ->> 'fault' is null
+    where workflow.name <> :workflow and workflow.problem is null and workflow.retired_at is null
+        and ring.report ->> 'fault' is null
         and ring.list_began_at > stationkeeper_now() - make_interval(secs => 3 * workflow.interval_ms / 1000.0 + 60)
     group by workflow.name
 """
@@ -105,6 +106,7 @@ def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) 
         trusted=grant.trusted,
         rivals=tuple(Claim(row.name, row.open_turns, row.waiting, row.served_at) for row in rivals),
         served_at=workflow.served_at if workflow is not None else None,
+        retired=workflow is not None and workflow.retired,
         waits={row.item_id: as_text(row.reason, row.detail) for row in waits},
     )
 

@@ -10,7 +10,10 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class WorkflowView:
-    """A workflow in force, with its last tick: when it began, whether it still runs, what it reported."""
+    """A workflow with its last tick: when it began, whether it still runs, what it reported.
+
+    `retired_at` is when a person let it go; it is shown for as long as something of it is open.
+    """
 
     name: str
     version: int
@@ -24,6 +27,7 @@ class WorkflowView:
     listed_at: datetime | None
     ticking: bool
     report: Mapping[str, object] | None
+    retired_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +198,7 @@ class Overview:
 class Explanation:
     """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened.
 
-    `problem` is what the board lacks for its workflow.
+    `problem` is what the board lacks for its workflow; `retired` says that a person let that go.
     """
 
     now: datetime
@@ -207,6 +211,7 @@ class Explanation:
     writes: tuple[WriteView, ...]
     turns: tuple[TurnView, ...]
     problem: str | None = None
+    retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)

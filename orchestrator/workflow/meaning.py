@@ -31,6 +31,7 @@ def workflow_of(
     if findings:
         raise Rejected(Code.PARSE_ERROR, findings)
     tracker = _tracker(front.tracker, place)
+    scope = scope_of(tracker, environment)
     return Workflow(
         name=front.name or slug(path.absolute().parent.name),
         tracker=tracker,
@@ -42,11 +43,11 @@ def workflow_of(
             max_sessions=front.agent.max_sessions,
             max_retry_backoff_ms=front.agent.max_retry_backoff_ms,
         ),
-        workspace=_workspace(front.workspace, place),
+        workspace=_workspace(front.workspace, place, board=scope),
         agent=_agent(front.agent, document),
         prompt=document.body,
         interval_ms=front.polling.interval_ms,
-        scope=scope_of(tracker, environment),
+        scope=scope,
     )
 
 
@@ -181,13 +182,14 @@ def _limits(front: blocks.FrontMatter, place: _Place) -> Limits:
     )
 
 
-def _workspace(block: blocks.Workspace, place: _Place) -> WorkspaceSettings:
+def _workspace(block: blocks.Workspace, place: _Place, *, board: str) -> WorkspaceSettings:
     repository = None if block.repository is None else place.path(block.repository, "workspace", "repository")
     return WorkspaceSettings(
         root=place.path(block.root, "workspace", "root"),
         repository=repository,
         base=place.optional(block.base, "workspace", "base"),
         branch=place.text(block.branch, ("workspace", "branch")),
+        board=board,
     )
 
 

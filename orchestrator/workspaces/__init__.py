@@ -5,8 +5,8 @@
     evidence    what stands in a workspace, as values that can be compared
     git         the one place that runs git
 
-The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier, and `.locks/<key>.lock`.
-A branch is never deleted, and a folder is never emptied that an agent may have worked in.
+The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier and its board, and
+`.locks/<key>.lock`. A branch is never deleted, and a folder is never emptied that an agent may have worked in.
 """
 
 from orchestrator.workspaces.rooms import GitWorkspaces as GitWorkspaces

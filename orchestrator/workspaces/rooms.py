@@ -28,7 +28,7 @@ class GitWorkspaces:
             key = _key(identifier)
             path = root / key
             _refuse_others(path)
-            _claim(root / _ITEMS, key, identifier=identifier)
+            _claim(root / _ITEMS, key, identifier=identifier, board=settings.board)
             (root / _LOCKS).mkdir(exist_ok=True)
             branch, created_now = _furnish(path, settings, identifier)
         except OSError as error:
@@ -83,22 +83,32 @@ def _refuse_others(path: Path) -> None:
         raise WorkspaceFailed(f"{path}: a file stands where the workspace belongs; move it away")
 
 
-def _claim(folder: Path, key: str, *, identifier: str) -> None:
-    """Write down whose workspace it is. Where names ignore case, a second item finds the first one's name here."""
+def _claim(folder: Path, key: str, *, identifier: str, board: str) -> None:
+    """Write down whose workspace it is: the card's identifier, and its board on a line of its own.
+
+    Where names ignore case, a second item finds the first one's name here; where two workflows share a root, a card of
+    the same key finds the other's board.
+    """
     folder.mkdir(exist_ok=True)
-    file = folder / key
+    file, ours = folder / key, f"{identifier}\n{board}"
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w") as new:
-            new.write(identifier)
+            new.write(ours)
     except FileExistsError:
         owner = file.read_text(encoding="utf-8", errors="replace")
         if owner == "":  # a process died between making the file and writing it
-            file.write_text(identifier, encoding="utf-8")
-        elif owner != identifier:
-            message = (
-                f"it belongs to ticket {owner!r}, which is {identifier!r} to this file system; rename one of the two"
-            )
-            raise WorkspaceFailed(f"{folder.parent / key}: {message}") from None
+            file.write_text(ours, encoding="utf-8")
+        elif owner != ours:
+            raise WorkspaceFailed(f"{folder.parent / key}: {_taken(owner, identifier, file)}") from None
+
+
+def _taken(owner: str, identifier: str, claim: Path) -> str:
+    theirs, _, board = owner.rpartition("\n")
+    if theirs == identifier:
+        remedy = "give one of the two workflows a workspace.root of its own"
+        moved = f"if it is the same board in a new place, remove {claim}"
+        return f"it belongs to the card {theirs!r} of another board ({board}); {remedy}, or, {moved}"
+    return f"it belongs to ticket {theirs!r}, which is {identifier!r} to this file system; rename one of the two"
 
 
 def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[str | None, bool]:

@@ -88,6 +88,10 @@ def _clear_leftovers(wanted: Wanted) -> None:
             continue
         if _is_empty(each.path):
             each.path.rmdir()
+        if each.path != wanted.path and each.path.exists():
+            message = f"its branch {wanted.branch!r} is already checked out in {each.path}"
+            remedy = "let go of it there; two workflows on one repository need two patterns in workspace.branch"
+            raise WorkspaceFailed(f"{wanted.path}: {message}; {remedy}")
         cut_short = each.path == wanted.path and each.lock == _BEING_MADE
         if cut_short or not each.path.exists():
             git.run(wanted.repository, "worktree", "remove", "--force", "--force", str(each.path))

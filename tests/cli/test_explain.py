@@ -21,6 +21,7 @@ def said(told: Explanation) -> str:
         (replace(views.EMPTY, turn=replace(views.RUNNING, cancel="terminal_seen")), "being stopped: terminal_seen"),
         (replace(views.EMPTY, turn=views.QUEUED), "was queued 100 s ago, and no worker has it yet"),
         (replace(views.EMPTY, holds=(views.HOLD,)), "a hold stands on it (blocked, placed 60 s ago): needs a key"),
+        (replace(views.EMPTY, retired=True), "its workflow is retired: nothing of it starts until its file is edited"),
         (replace(views.EMPTY, writes=(views.WRITE,)), "is pending, tried 2 times: no answer"),
         (replace(views.EMPTY, wait=views.WAIT), "left it out: blocked_by (BACK-6), since 10 min ago"),
         (replace(views.EMPTY, task=views.TASK), "its task is running, the next turn due at"),

@@ -2,7 +2,7 @@
 
 import threading
 
-from orchestrator.cli import run
+from orchestrator.cli import launch, run
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.up import Asked
 from orchestrator.engine import reconcile
@@ -70,3 +70,20 @@ def test_only_the_card_that_was_asked_for_starts(world):
     reconcile.ring(world.process.ports, full=True, only="a-2")
     assert world.rows("select item.item_id from turn join item on item.key = turn.item_key") == [("A-2",)]
     assert world.one("select detail from wait where item_id = 'A-1'") == "only a-2 is run now"
+
+
+def test_records_without_a_worker_are_no_running_system(world):
+    """Postgres is there and nobody works: then a system is started, instead of waiting for one for ever."""
+    assert run.has_workers(world.store.queries.overview())
+    world.processes.clear()
+    world.jump(31)
+    assert not run.has_workers(world.store.queries.overview())
+
+
+def test_a_launcher_is_known_by_its_lock(tmp_path):
+    """A file that a dead one left behind is none; one whose workers are still starting is."""
+    assert not launch.is_running(tmp_path)
+    with launch._only_launcher(tmp_path):
+        assert launch.is_running(tmp_path)
+    assert (tmp_path / "launcher.lock").exists()
+    assert not launch.is_running(tmp_path)

@@ -215,3 +215,15 @@ def test_a_cap_of_what_runs_already_starts_nothing(world, over):
 def action_key(action):
     """The item that an action is about."""
     return action.item.id if isinstance(action, Dispatch) else action.record.id
+
+
+@given(worlds())
+def test_a_workflow_that_was_let_go_begins_nothing_and_lets_nothing_wait(world):
+    """Whatever else is true of it: no turn opens or is offered again, no card has a reason, no task is left open."""
+    plan = replace(world, records=replace(world.records, retired=True)).plan()
+    assert not any(isinstance(action, Dispatch | Requeue) for action in plan.actions)
+    assert plan.reasons == {}
+    ended = {action.record.id for action in plan.actions if isinstance(action, EndTask | Cancel)}
+    for key, record in world.records.items.items():
+        if record.task is not None and (record.turn is None or record.turn.status is TurnStatus.QUEUED):
+            assert key in ended

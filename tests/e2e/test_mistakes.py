@@ -44,7 +44,7 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-@pytest.mark.proves("SC-14", "SC-17", "H8", "CF-10")
+@pytest.mark.proves("SC-14", "SC-17", "H8", "CF-09")
 def test_a_renamed_column_and_a_bad_edit_heal_by_themselves(launcher, store, workflow_now):
     """Each is told with its remedy, one line in the log; no agent is stopped for it, and mending the file is enough."""
     launcher.await_agents()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.domain.overlap import overlap
+from orchestrator.domain.overlap import overlap, shared_root
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import publish
 from orchestrator.engine.publish import Publisher
@@ -100,7 +100,7 @@ def test_a_bad_edit_keeps_the_last_good_version(world, publisher):
     assert in_force(world) == before
 
 
-@pytest.mark.proves("CF-10")
+@pytest.mark.proves("CF-09")
 def test_a_bad_edit_is_told_once_and_kept_until_it_is_mended(world, publisher, said):
     """One line in the log however often anybody looks, the sentence on the row, and nothing of it after a good edit."""
     folder, ours = publisher("body")
@@ -117,7 +117,22 @@ def test_a_bad_edit_is_told_once_and_kept_until_it_is_mended(world, publisher, s
     assert said().count("workflow mended") == 1
 
 
-@pytest.mark.proves("CF-10")
+def test_what_is_doubtful_in_a_good_edit_is_told_once(world, publisher, said):
+    """A misspelt key is a warning and the file is in force; an edit elsewhere in the file does not repeat it."""
+    doubtful = replace(world.workflow, warnings=(f"{PATH}:7: unknown key 'agent.max_turn'",))
+    folder, ours = publisher("body")
+    ours.look()
+    before = said().count("workflow warned")
+    folder.workflow = doubtful
+    folder.bodies[PATH] = "with a slip"
+    ours.look()
+    folder.workflow = replace(doubtful, warnings=(f"{PATH}:8: unknown key 'agent.max_turn'",))
+    folder.bodies[PATH] = "with a slip, a line further down"
+    ours.look()
+    assert said().count("workflow warned") == before + 1
+
+
+@pytest.mark.proves("CF-09")
 def test_taking_a_bad_edit_back_mends_the_file_too(world, publisher):
     """The text in force stands in the file again: no new version, and no complaint any more."""
     folder, ours = publisher("body")
@@ -142,7 +157,7 @@ def test_a_process_that_starts_on_the_mended_file_forgets_the_complaint(world, p
     assert problem_of(world) is None
 
 
-@pytest.mark.proves("H9")
+@pytest.mark.proves("H9", "CF-10")
 def test_a_running_turn_keeps_the_version_that_it_was_opened_with(world, publisher):
     """The file changes under it; the turn's row names the old version, and the next turn the new one."""
     folder, ours = publisher("body")
@@ -222,3 +237,12 @@ def test_other_states_or_another_board_overlap_with_nothing():
     assert overlap(one, workflow(replace(CONTRACT, active=("Rework", "In Progress")))) is None
     assert overlap(one, replace(one, scope="memory:elsewhere")) is None
     assert overlap(one, workflow(replace(CONTRACT, active=(" todo ",), in_progress=None))) is not None
+
+
+def test_two_boards_below_one_folder_are_worth_a_warning():
+    """Two boards in one root may have cards of one key; one board, or two roots, may not."""
+    one = workflow()
+    other = replace(one, name="other", scope="memory:elsewhere")
+    assert "'world' and 'other' serve two boards and share workspace.root memory" in shared_root(one, other)
+    assert shared_root(one, replace(one, name="other")) is None
+    assert shared_root(one, replace(other, workspace=replace(one.workspace, root="elsewhere"))) is None

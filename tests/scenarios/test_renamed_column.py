@@ -78,7 +78,9 @@ def test_a_missing_review_column_is_an_alarm_and_a_hold_and_no_success(stage):
     assert world.state("A-1") == "Todo"
     assert "'In Review'" in world.one("select problem from workflow")
     assert world.rows("select kind from hold where lifted_at is null") == [("parked_move",)]
-    assert [comment.body.splitlines()[0] for comment in world.board.said("A-1")] == ["Turn 1 is done."]
+    done, held = (comment.body.splitlines()[0] for comment in world.board.said("A-1"))
+    assert done == "Turn 1 is done."
+    assert held.startswith("Held (parked_move): the card could not be moved; the board has no state 'In Review'")
     world.board.states = (*world.board.states, "In Review")
     world.drag("A-1", "Rework")
     world.run_until_quiet()

@@ -54,8 +54,8 @@ def test_holds_problem_and_brake_are_told(scene):
     for kind in (HoldKind.OPERATOR, HoldKind.MASS_CANCEL):
         scene.store.items.hold_workflow("demo", Hold(HoldScope.WORKFLOW, kind, Lift.PERSON, "stop"), kind)
     scene.hold(HoldScope.FLEET)
-    assert scene.store.workflows.set_problem("demo", "no column Review")
-    assert not scene.store.workflows.set_problem("demo", "no column Review")
+    assert scene.store.workflows.set_problem("demo", "no column Review", version=1)
+    assert not scene.store.workflows.set_problem("demo", "no column Review", version=1)
     found = scene.records()
     assert (found.held_workflow, found.held_fleet) == ("operator: stop", "operator: stop")
     assert (found.braked, found.contract_broken) == (True, True)

@@ -107,7 +107,7 @@ def test_a_whole_file_means_what_it_says(tmp_path):
     assert found.contract == StateContract(("To Do", "In Progress"), ("Done", "Dropped"), "In Progress", "In Review")
     assert found.limits == Limits(4, {"to do": 2}, ("agent", "ready"), "robin", ("robin", "alex"))
     assert found.turn_limits == TurnLimits(max_attempts=3, max_turns=7, max_sessions=2, max_retry_backoff_ms=60_000)
-    assert found.workspace == WorkspaceSettings("/srv/rooms", "/srv/product", "main", "agents/{key}")
+    assert found.workspace == WorkspaceSettings("/srv/rooms", "/srv/product", "main", "agents/{key}", found.scope)
     assert found.agent == AgentSettings(
         command='exec agent --card "$STATIONKEEPER_ISSUE_ID"',
         prompt="file",
@@ -126,7 +126,7 @@ def test_what_is_left_out_takes_the_documented_defaults(tmp_path):
     assert found.contract == StateContract(("To Do",), ("Done",))
     assert (found.limits, found.turn_limits, found.interval_ms) == (Limits(), TurnLimits(), 30_000)
     assert found.agent == AgentSettings(command="./agent")
-    assert found.workspace == WorkspaceSettings(str(path.parent / ".stationkeeper/workspaces"))
+    assert found.workspace == WorkspaceSettings(str(path.parent / ".stationkeeper/workspaces"), board=found.scope)
 
 
 def test_the_file_is_kept_as_written_with_its_digest(tmp_path):

@@ -125,6 +125,8 @@ def test_no_role_has_a_default_that_the_file_does_not_show():
     """There is no value for a message to name a default for: a role that is left out has no state."""
     found = parse()
     assert (found.contract.in_progress, found.contract.handoff) == (None, None)
+    for left_out in ("active_states: [To Do]", "terminal_states: [Done]"):
+        assert "(SC-08)" in refused(TEXT.replace(f"  {left_out}\n", "")).message
 
 
 def test_no_variable_names_two_keys_or_a_setting_of_the_installation():

@@ -68,8 +68,18 @@ def test_an_item_without_a_usable_name_gets_no_workspace(plain, identifier):
 def test_an_item_whose_name_another_one_has_is_refused(plain, tmp_path):
     """Where case does not count, `back-1` finds the name of `BACK-1` in the place of its own."""
     rooms.prepare(plain, "BACK-1")
-    (tmp_path / "rooms" / ".items" / "BACK-1").write_text("back-1")
+    (tmp_path / "rooms" / ".items" / "BACK-1").write_text("back-1\n")
     assert "belongs to ticket 'back-1'" in refused(plain, "BACK-1")
+
+
+@pytest.mark.proves("WS-13")
+def test_cards_of_two_boards_with_one_key_never_share_a_folder(settings, tmp_path):
+    """Two workflows with one root: the first has the folder, the second is told whose it is and what to do."""
+    web, app = (replace(settings, board=f"backlog:/{name}") for name in ("web", "app"))
+    found = rooms.prepare(web, "BACK-1")
+    assert "belongs to the card 'BACK-1' of another board (backlog:/web)" in refused(app, "BACK-1")
+    assert rooms.prepare(web, "BACK-1").path == found.path
+    assert rooms.prepare(app, "BACK-2").path == tmp_path / "rooms" / "BACK-2"
 
 
 def test_a_half_written_claim_is_completed(plain, tmp_path):
@@ -78,7 +88,7 @@ def test_a_half_written_claim_is_completed(plain, tmp_path):
     claim = tmp_path / "rooms" / ".items" / "BACK-1"
     claim.write_text("")
     rooms.prepare(plain, "BACK-1")
-    assert claim.read_text() == "BACK-1"
+    assert claim.read_text() == "BACK-1\n"
 
 
 def test_a_root_that_cannot_be_made_is_told_by_its_path(tmp_path):

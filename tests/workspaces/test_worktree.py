@@ -27,6 +27,14 @@ def test_a_branch_begins_where_the_workflow_says(shared, repository):
     assert "no commit 'release'; correct workspace.base" in refused(replace(shared, base="release"), "BACK-2")
 
 
+def test_two_roots_on_one_repository_never_share_a_branch(shared, tmp_path):
+    """The branch is the first one's; the second workflow is told which key of its file to change."""
+    found = rooms.prepare(shared, "BACK-1")
+    other = replace(shared, root=str(tmp_path / "elsewhere"))
+    assert f"branch 'stationkeeper/BACK-1' is already checked out in {found.path}" in refused(other, "BACK-1")
+    assert rooms.prepare(replace(other, branch="app/{key}"), "BACK-1").branch == "app/BACK-1"
+
+
 @pytest.mark.proves("WS-10")
 def test_a_lost_workspace_comes_back_on_its_old_branch(shared, repository):
     """The folder is gone and its registration stale: the branch with its commits is used as it is."""

@@ -46,13 +46,13 @@ def command(
     folder = _run_folder(launched.state_dir / "demo")
     stage = scene.set_up(folder, _board(folder, board, cards))
     _announce(console, stage, sabotage)
-    own = replace(launched, state_dir=folder / ".stationkeeper", database_url=None, redis_url=None)
+    own = replace(launched, state_dir=folder / settings.STATE_FOLDER, database_url=None, redis_url=None)
     with show.Screen(console, stage.board, story=folder / STORY) as screen:
         verdicts = _run(stage, own, screen=screen, sabotage=sabotage)
     show.verdict(console, verdicts, folder)
     if not all(verdict.kept for verdict in verdicts):
         raise typer.Exit(Exit.BROKEN)
-    _sweep(folder / ".stationkeeper")
+    _sweep(folder / settings.STATE_FOLDER)
 
 
 def _run_folder(parent: Path) -> Path:

@@ -15,7 +15,8 @@ class TickGrant:
 
     `listing` says whether the whole board is to be read. `began_at` is the database's clock. `trusted` is False after a
     blind spell (Postgres restarted, or no tick for a lease): nothing is taken over in this tick. `binding` is False for
-    a grant that was only peeked at: it gives no right to act.
+    a grant that was only peeked at: it gives no right to act. `blockers_read_to` is the id of the item up to which the
+    ticks before this one have read blockers.
     """
 
     workflow: str
@@ -24,6 +25,7 @@ class TickGrant:
     began_at: datetime
     trusted: bool = True
     binding: bool = True
+    blockers_read_to: str | None = None
 
 
 class ReconcilerStore(Protocol):
@@ -46,5 +48,8 @@ class ReconcilerStore(Protocol):
         ...
 
     def finish(self, grant: TickGrant, report: Mapping[str, object]) -> bool:
-        """Give the right back with what was done; True when another tick, of any workflow, is due already."""
+        """Give the right back with what was done; True when another tick, of any workflow, is due already.
+
+        What the report says under `blockers_read_to` is what the next grant brings; one without it changes nothing.
+        """
         ...
