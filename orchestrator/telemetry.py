@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
+from pathlib import Path
 from typing import TextIO
 from uuid import UUID
 
@@ -135,6 +136,11 @@ def turn_started(item: str, *, turn_id: UUID, fence: int, attempt: int) -> None:
 def turn_ended(item: str, *, turn_id: UUID, fence: int, stop: Enum, session: str | None = None) -> None:
     """A turn was concluded."""
     _say(logging.INFO, "turn ended", item=item, turn=turn_id, fence=fence, stop=stop.value, session=session)
+
+
+def hook_failed(item: str, *, hook: str, how: str, output: Path) -> None:
+    """A hook did not end well; the file keeps all that it said."""
+    _say(logging.WARNING, "hook failed", item=item, hook=hook, how=how, output=str(output))
 
 
 def turn_refused(turn_id: UUID, *, fence: int) -> None:

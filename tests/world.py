@@ -27,7 +27,7 @@ from orchestrator.ports.store import StoreUnavailable, WorkerRow, WorkflowRow
 from orchestrator.store.open import PostgresStore
 from orchestrator.trackers.memory import MemoryBoard, MemoryTracker
 from tests.memory.clock import HandClock
-from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents
+from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
 from tests.memory.queue import MemoryQueue
 from tests.memory.rooms import Rooms
@@ -85,6 +85,8 @@ class World:
     believes_supervisors: bool = False
     clock: HandClock = field(default_factory=HandClock)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    workspaces: MemoryWorkspaces = field(default_factory=MemoryWorkspaces)
+    hooks: ScriptedHooks = field(default_factory=ScriptedHooks)
     processes: list[Process] = field(default_factory=list)
     bodies: dict[str, Workflow] = field(init=False)
     board: MemoryBoard = field(init=False)
@@ -286,7 +288,8 @@ class World:
             queue=wrap(pid, "queue", self.queue),
             clock=self.clock,
             workflows=OneWorkflow(self.bodies),  # type: ignore[arg-type]
-            workspaces=MemoryWorkspaces(),
+            workspaces=self.workspaces,
+            hooks=self.hooks,
             prompts=PlainPrompts(),
             tracker=lambda _workflow: board,
             agent=lambda _workflow: agents,

@@ -60,6 +60,7 @@ class StopReason(Enum):
     EXPIRED = "expired"  # the task's deadline passed
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
+    HOOK_FAILED = "hook_failed"  # after_create or before_run failed or ran too long; it is tried again like any failure
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
 
 

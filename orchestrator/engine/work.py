@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from orchestrator.domain.item import Item
 from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.turn import Ending, Outcome, StopReason
-from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import patience, refused
-from orchestrator.engine.worker import Worker
-from orchestrator.ports import Ports
+from orchestrator.engine import hooks, patience, refused
+from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
-from orchestrator.ports.store import Admitted, StepRecord
+from orchestrator.ports.store import StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
 # A checkout of a large repository takes minutes; past this it hangs, and the lease is not renewed any more.
 PREPARE_SECONDS = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What one turn works with."""
-
-    ports: Ports
-    admitted: Admitted
-    workflow: Workflow
-    item: Item
-    worker: Worker
 
 
 def run(desk: Desk) -> Ending | None:
@@ -47,9 +32,19 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     if not _checkpoint(desk, ordinal=2, name="workspace", output=_described(workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    ending = _run_agent(desk, workspace, prompt)
+    ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
     if not _checkpoint(desk, ordinal=3, name="agent", output=_outcome(ending)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
+    return ending
+
+
+def _attempt(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
+    """One attempt between its hooks. What they do to the workspace is no evidence of the agent's work."""
+    ending = hooks.before(desk, workspace)
+    if ending is None:
+        found = desk.ports.workspaces.inspect(workspace) if desk.workflow.hooks.commands else workspace
+        ending = _run_agent(desk, found, prompt)
+    hooks.after(desk, workspace, ending)
     return ending
 
 
@@ -120,7 +115,7 @@ def _prompt(desk: Desk) -> str:
 
 def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
     settings, ref = desk.workflow.agent, desk.admitted.ref
-    folder = desk.worker.state_dir / "turns" / str(ref.turn_id)
+    folder = desk.folder()
     folder.mkdir(parents=True, exist_ok=True)
     return AgentTurn(
         turn_id=ref.turn_id,

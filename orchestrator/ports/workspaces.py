@@ -27,13 +27,30 @@ class Workspace:
     head: str | None
     dirty: str
     created_now: bool
+    repository: Path | None = None
 
 
 class Workspaces(Protocol):
     """Makes and inspects workspaces on this host."""
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
-        """Make the item's workspace or reuse it: contained in the root, one branch an item; raises WorkspaceFailed."""
+        """Make the item's workspace or reuse it: contained in the root, one branch an item.
+
+        One that was made and never finished is made anew: nobody has worked in it. Raises WorkspaceFailed, and
+        WorkspaceBusy while a process of an earlier turn holds its lock.
+        """
+        ...
+
+    def finish(self, workspace: Workspace) -> None:
+        """Its making is complete, the hook's part included: from here on it is never undone. Raises WorkspaceFailed."""
+        ...
+
+    def undo(self, workspace: Workspace) -> None:
+        """Take back one that was made now and not finished; does nothing to any other. Raises WorkspaceFailed."""
+        ...
+
+    def inspect(self, workspace: Workspace) -> Workspace:
+        """The same, with what stands in it now as the evidence to compare with. Raises WorkspaceFailed."""
         ...
 
     def changed_since(self, workspace: Workspace) -> bool:

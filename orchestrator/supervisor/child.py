@@ -55,7 +55,13 @@ class Child:
         """What its clocks say."""
         order = self.order
         return trust.Span(
-            self._began_at, self.pipes.spoke_at, order.timeout_seconds, order.stall_seconds, self._frozen_at, self.asked
+            self._began_at,
+            self.pipes.spoke_at,
+            order.timeout_seconds,
+            order.stall_seconds,
+            self._frozen_at,
+            self.asked,
+            order.duty,
         )
 
     @property

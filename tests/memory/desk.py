@@ -9,8 +9,9 @@ from pathlib import Path
 from uuid import UUID
 
 from orchestrator.domain.turn import Ending, Outcome, StopReason
-from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.domain.workflow import Hook, WorkspaceSettings
 from orchestrator.ports.agent import AgentEvent, AgentTurn
+from orchestrator.ports.hooks import HookEnd, HookOrder
 from orchestrator.ports.store import Renewal, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, Running, SpawnFailed
 from orchestrator.ports.workspaces import Workspace
@@ -25,14 +26,31 @@ class Killed(BaseException):
 
 @dataclass(slots=True)
 class MemoryWorkspaces:
-    """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so."""
+    """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so.
+
+    `finished` are those whose making is complete; `undone` counts what was taken back.
+    """
 
     changed: bool = False
+    finished: set[Path] = field(default_factory=set)
+    undone: int = 0
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:  # noqa: ARG002 -- the door's signature
-        """A workspace that is always there."""
+        """A workspace, made now until its making was finished once."""
         path = Path("memory") / identifier
-        return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=False)
+        return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=path not in self.finished)
+
+    def finish(self, workspace: Workspace) -> None:
+        """It is complete."""
+        self.finished.add(workspace.path)
+
+    def undo(self, workspace: Workspace) -> None:
+        """Take back what was not finished."""
+        self.undone += workspace.path not in self.finished
+
+    def inspect(self, workspace: Workspace) -> Workspace:
+        """Nothing is there to be seen."""
+        return workspace
 
     def changed_since(self, workspace: Workspace) -> bool:  # noqa: ARG002 -- the door's signature
         """Whether the agent did something."""
@@ -101,6 +119,33 @@ class HandSupervisor:
 
     def _trust(self, ref: TurnRef, sent_at: float) -> None:
         self.deadlines[ref.turn_id] = sent_at + self.lease_seconds - GRACE_SECONDS
+
+
+@dataclass(slots=True)
+class ScriptedHooks:
+    """Hooks that only write down that they ran; the ones in `fails` end with that reason, each time.
+
+    `during` is what happens in the world while one runs.
+    """
+
+    log: list[tuple[str, Hook]] = field(default_factory=list)
+    fails: dict[Hook, StopReason] = field(default_factory=dict)
+    during: Callable[[HookOrder], None] = lambda _order: None
+
+    def run(self, order: HookOrder, supervisor: HandSupervisor) -> HookEnd:
+        """Run one as a supervisor would: not for a turn that is lost, and a cancel ends all but the farewell."""
+        try:
+            supervisor.confirm(order.turn_id)
+        except SpawnFailed as fault:
+            return HookEnd(StopReason.HOOK_FAILED, str(fault), "", order.output)
+        self.log.append((order.identifier, order.hook))
+        self.during(order)
+        supervisor.pulse()
+        stop = self.fails.get(order.hook)
+        cancel = supervisor.cancelled(order.turn_id)
+        if cancel is not None and (order.hook is not Hook.AFTER_RUN or cancel is StopReason.LOST_WORKER):
+            stop = cancel
+        return HookEnd(stop, "exited with 1" if stop else "exited with 0", f"{order.hook.value} spoke", order.output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,10 @@ class TurnStore(Protocol):
         """Record the agent's session, by which its next turn goes on: a fact."""
         ...
 
+    def record_step(self, ref: TurnRef, step: StepRecord) -> None:
+        """Record what happened beside the steps, such as a hook's end: a fact, also after a cancel."""
+        ...
+
     def record_transcript(self, ref: TurnRef, transcript: str) -> None:
         """Record where everything that the agent says is kept: a fact."""
         ...
