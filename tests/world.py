@@ -26,6 +26,7 @@ from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import StoreUnavailable, WorkerRow, WorkflowRow
 from orchestrator.store.open import PostgresStore
 from orchestrator.trackers.memory import MemoryBoard, MemoryTracker
+from tests.memory import commands, tables
 from tests.memory.clock import HandClock
 from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
@@ -39,21 +40,6 @@ HOST, BOOT = "host", "boot"
 # Longer than every pause of ours that a world can be in: a lease, a claim of the relay, a backoff after two failures.
 LONG_SECONDS = 80.0
 ROUNDS = 25
-
-_EMPTY = """
-    do $$ begin
-        delete from outbox; delete from hold; delete from step; delete from turn; delete from task; delete from history;
-        delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
-        delete from worker;
-        update pulse set rung_at = null, server_start = null, blind_until = null;
-    end $$
-"""
-# Every row version of what a tick could change; a ring and a worker's beat are not part of it.
-_TABLES = ("item", "task", "turn", "step", "outbox", "hold", "wait", "history", "workflow", "workflow_version")
-_VERSIONS = " union all ".join(
-    f"select '{table}', count(*), md5(string_agg(ctid::text || xmin::text, ',' order by ctid)) from {table}"
-    for table in _TABLES
-)
 
 
 class NeverQuiet(AssertionError):
@@ -101,7 +87,7 @@ class World:
         self.leases = MemoryLeases(self.clock.boot_seconds)
         self.bodies = {"body": self.workflow}
         self.store.set_offset(0)
-        self.store.slow.change(_EMPTY)
+        self.store.slow.change(tables.EMPTY)
         row = WorkflowRow("world", 0, "digest", "body", "WORKFLOW.md", "memory:world")
         self.store.workflows.publish(row, interval_ms=self.workflow.interval_ms)
         self.process = self.hire()
@@ -125,6 +111,10 @@ class World:
         """A person throws the card away, if it is there still."""
         with suppress(KeyError):
             self.board.delete(item_id)
+
+    def command(self, item_id: str | None, verb: str, reason: str = "why", **more: Any) -> Any:
+        """A person types a command about a card, the workflow ("world") or the fleet (None)."""
+        return commands.give(self.store.operators, item_id, verb, reason=reason, **more)
 
     def state(self, item_id: str) -> str | None:
         """Where the card stands; None when it is gone."""
@@ -266,7 +256,7 @@ class World:
         cards = tuple(
             (item_id, self.board.item(item_id).revision, self.board.said(item_id)) for item_id in self.board.ids()
         )
-        return self.rows(_VERSIONS), cards, len(self.agents.log)
+        return self.rows(tables.VERSIONS), cards, len(self.agents.log)
 
     # --- private ---------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, run, status, up, validate
+from orchestrator.cli import exits, explain, history, init, metrics, migrate, operate, plan, run, status, up, validate
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -29,6 +29,11 @@ app.command("plan")(plan.command)
 app.command("run")(run.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
+app.command("hold")(operate.hold)
+app.command("release")(operate.release)
+app.command("resume")(operate.resume)
+app.command("discard")(operate.discard)
+app.command("dead-letters")(operate.dead_letters)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

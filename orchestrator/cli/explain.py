@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import output, records
-from orchestrator.cli.status import ago
+from orchestrator.cli.status import ago, way_out
 from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WriteView
 
 
@@ -32,8 +32,7 @@ def command(
 
 def sentences(told: Explanation) -> Iterator[str]:
     """The strongest reason first: a turn that is open, a hold, a write that is not settled, a wait; then the past."""
-    where = f" last seen in {told.item.state!r}, workflow {told.item.workflow}" if told.item else ""
-    yield f"{told.identifier}:{where}" if where else f"{told.identifier}: no turn of it was ever opened"
+    yield f"{told.identifier}: {_where(told)}"
     if told.turn is not None:
         yield f"  {_open(told.turn, told)}"
     for hold in told.holds:
@@ -51,6 +50,12 @@ def sentences(told: Explanation) -> Iterator[str]:
             yield f"  {_ended(turn, told)}"
 
 
+def _where(told: Explanation) -> str:
+    if told.item is None or not told.item.state:
+        return "no turn of it was ever opened"
+    return f"last seen in {told.item.state!r}, workflow {told.item.workflow}"
+
+
 def _open(turn: TurnView, told: Explanation) -> str:
     name = f"turn {turn.ordinal} (fence {turn.fence})"
     if turn.status == "queued":
@@ -63,7 +68,8 @@ def _held(hold: HoldView, told: Explanation) -> str:
     until = f" at {output.text(hold.until)}" if hold.until else ""
     on = "it" if hold.identifier else hold.workflow or "the fleet"
     placed = f"a hold stands on {on} ({hold.kind}, placed {ago(hold.placed_at, told.now)})"
-    return f"{placed}: {hold.reason}; lifted by {hold.lift}{until}; who is asked: {hold.owner}"
+    lifted = f"lifted by {hold.lift}{until}; who is asked: {hold.owner}; the way out: {way_out(hold)}"
+    return f"{placed}: {hold.reason}; {lifted}"
 
 
 def _unsent(write: WriteView, told: Explanation) -> str:

@@ -10,7 +10,9 @@ import typer
 
 from orchestrator.cli import output, records
 from orchestrator.cli.output import Rows
-from orchestrator.store.views import Overview
+from orchestrator.domain import hold as domain
+from orchestrator.domain.hold import HoldKind, HoldScope, Lift
+from orchestrator.store.views import HoldView, Overview
 
 
 def command(
@@ -111,12 +113,19 @@ def _holds(overview: Overview) -> Rows:
     rows = [
         (
             each.identifier or each.workflow or each.scope,
-            *(each.kind, each.reason, each.lift),
+            *(each.kind, each.reason, each.owner),
             ago(each.placed_at, overview.now),
+            way_out(each),
         )
         for each in overview.holds
     ]
-    return Rows("holds", ("on", "kind", "reason", "lifted by", "since"), rows)
+    return Rows("holds", ("on", "kind", "reason", "who is asked", "since", "way out"), rows)
+
+
+def way_out(hold: HoldView) -> str:
+    """What a person does about a hold, as it is typed."""
+    name = hold.identifier or hold.workflow or ""
+    return domain.way_out(HoldScope(hold.scope), HoldKind(hold.kind), Lift(hold.lift), name=name)
 
 
 def ago(at: datetime | None, now: datetime) -> str:

@@ -42,7 +42,8 @@ class TurnRecord:
 
     It stood there at dispatch, a later tick saw it there, or a move of ours put it there. The caps count it there, and
     a hold remembers it: the state that a worker re-read may be older than a move of ours. `dead` is its supervisor's
-    word, which needs no clock: it counts even when no lease may be judged.
+    word, which needs no clock: it counts even when no lease may be judged. `vouched`: a person who released the
+    mass-cancel brake lately saw it run, and let it be stopped.
     """
 
     id: UUID
@@ -53,6 +54,7 @@ class TurnRecord:
     lease_until: datetime | None = None
     cancelled: bool = False
     dead: bool = False
+    vouched: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
     limits = replace(workflow.limits, only=only)
     plan = reconcile.plan(board, records, workflow.contract, limits=limits, now=grant.began_at)
-    _brake(ports, row, records=records, plan=plan)
+    _brake(ports, grant, records=records, plan=plan)
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
     written = ports.store.items.save_waits(
@@ -160,17 +160,17 @@ def _say_malformed(board: Board, records: Records) -> None:
             telemetry.refused(bad.id, reason=NotDispatched.MALFORMED, detail=bad.reason)
 
 
-def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan) -> None:
+def _brake(ports: Ports, grant: TickGrant, *, records: Records, plan: Plan) -> None:
     """Hold the workflow when a plan would stop most of the fleet; lift it when a later read contradicts."""
     if plan.mass_cancel == records.braked:
         return
     if plan.mass_cancel:
         reason = "a tick would have cancelled more than half of the running items"
         hold = Hold(HoldScope.WORKFLOW, HoldKind.MASS_CANCEL, Lift.CONDITION, reason)
-        ports.store.items.hold_workflow(row.name, hold, HoldKind.MASS_CANCEL)
-        telemetry.held(row.name, kind=HoldKind.MASS_CANCEL, reason=reason)
+        ports.store.items.hold_workflow(grant.workflow, hold, HoldKind.MASS_CANCEL, seen_at=grant.began_at)
+        telemetry.held(grant.workflow, kind=HoldKind.MASS_CANCEL, reason=reason)
     else:
-        ports.store.items.hold_workflow(row.name, None, HoldKind.MASS_CANCEL)
+        ports.store.items.hold_workflow(grant.workflow, None, HoldKind.MASS_CANCEL, seen_at=grant.began_at)
 
 
 def _identifiers(board: Board) -> dict[str, str]:

@@ -7,6 +7,7 @@ import functools
 from orchestrator.store import connections, rules
 from orchestrator.store.database import Database
 from orchestrator.store.items import Items
+from orchestrator.store.operating import Operators
 from orchestrator.store.outbox import Outbox
 from orchestrator.store.queries import Queries
 from orchestrator.store.reconciler import Reconciler
@@ -31,6 +32,7 @@ class PostgresStore:
         self.turns = Turns(hot)
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
+        self.operators = Operators(slow)
         self.queries = Queries(slow)
 
     @functools.cached_property

@@ -56,7 +56,8 @@ _RETRIES = f"{_TASKS} where task.due_at is not null order by task.due_at"
 _LAST_TASK_OF_ITEM = f"{_TASKS} where task.item_key = :item_key order by task.opened_at desc limit 1"
 _HOLDS = """
     select hold.id, hold.scope, hold.workflow, item.identifier, hold.kind, hold.lift, hold.reason, hold.owner,
-        hold.until, hold.placed_at, hold.lifted_at, hold.lifted_by
+        hold.until, hold.placed_at, hold.lifted_at, hold.lifted_by,
+        hold.lifted_reason, hold.placed_by
     from hold left join item on item.key = hold.item_key
 """
 _STANDING = "hold.lifted_at is null and (hold.until is null or hold.until > stationkeeper_now())"

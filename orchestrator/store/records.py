@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from orchestrator.domain.hold import HoldKind
+from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
@@ -33,6 +33,11 @@ _ITEMS = """
         task.id as task_id, task.due_at,
         turn.id as turn_id, turn.fence as turn_fence, turn.status, turn.state, turn.enqueued_at, turn.lease_until,
         turn.cancel is not null as cancelled, turn.death is not null as dead,
+        coalesce(turn.opened_at <= (
+            select max(brake.lifted_at) from hold brake
+            where brake.workflow = :workflow and brake.kind = 'mass_cancel' and brake.by_hand
+                and brake.lifted_at > stationkeeper_now() - make_interval(secs => :released)
+        ), false) as vouched,
         held.reason as held, held.state_seen, coalesce(held.firmly, false) as held_firmly,
         exists (
             select from outbox where outbox.item_key = item.key and outbox.act = 'move'
@@ -88,7 +93,7 @@ _FREE_SLOTS = """
 def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) -> Records:
     """Everything that a tick of the grant's workflow compares the board with; `max_turns` is the fleet's cap."""
     with database.snapshot() as session:
-        items = session.rows(_ITEMS, workflow=grant.workflow)
+        items = session.rows(_ITEMS, workflow=grant.workflow, released=BRAKE_RELEASED_SECONDS)
         standing = session.rows(_HOLDS, workflow=grant.workflow)
         waits = session.rows(_WAITS, workflow=grant.workflow)
         workflow = session.row(_WORKFLOW, workflow=grant.workflow)
@@ -157,4 +162,5 @@ def _turn(row: Row) -> TurnRecord:
         lease_until=row.lease_until,
         cancelled=row.cancelled,
         dead=row.dead,
+        vouched=row.vouched,
     )

@@ -86,6 +86,8 @@ class HoldView:
     placed_at: datetime
     lifted_at: datetime | None
     lifted_by: str | None
+    lifted_reason: str | None = None
+    placed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
 from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused
+from orchestrator.ports.store.operators import Hand, OperatorStore, Place
 from orchestrator.ports.store.outbox import Claimed, OutboxStore, Settlement
 from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
 from orchestrator.ports.store.turns import Admitted, Owner, Renewal, StepRecord, TurnRef, TurnStore
@@ -20,11 +21,14 @@ from orchestrator.ports.store.workflows import WorkflowRow, WorkflowStore
 __all__ = [
     "Admitted",
     "Claimed",
+    "Hand",
     "ItemStore",
     "Opened",
     "Opening",
+    "OperatorStore",
     "OutboxStore",
     "Owner",
+    "Place",
     "ReconcilerStore",
     "Refused",
     "Renewal",
@@ -73,6 +77,11 @@ class Store(Protocol):
     @property
     def outbox(self) -> OutboxStore:
         """Where writes wait."""
+        ...
+
+    @property
+    def operators(self) -> OperatorStore:
+        """A person's commands."""
         ...
 
     @property

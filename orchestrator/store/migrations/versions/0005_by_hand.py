@@ -1,0 +1,38 @@
+"""Holds by a person's hand: who placed one, who lifted it and why; and the workspaces that stand on a host's disk."""
+
+from alembic import op
+
+revision = "0005"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+_WORKSPACE = """
+    create table workspace (
+        host        text not null,
+        path        text not null,               -- as made; a removal goes by this, whatever the workflow says by then
+        root        text not null,               -- in force at its making: nothing outside it is ever removed
+        item_key    bigint not null references item,
+        workflow    text not null references workflow,
+        lock_path   text not null,
+        repository  text,                        -- of which it is a worktree; null: a plain folder
+        branch      text,
+        turn_id     uuid not null references turn,   -- that prepared it last
+        prepared_at timestamptz not null default stationkeeper_clock(),
+        asked_at    timestamptz,                 -- when a worker was asked last to look whether it may go
+        kept        text,                        -- where unfinished work was preserved last: a ref, or a bundle's path
+        removed_at  timestamptz,
+        constraint a_folder_is_one_workspace primary key (host, path)
+    )
+"""
+
+
+def upgrade() -> None:
+    """Nullable columns take no rewrite."""
+    op.execute(
+        "alter table hold add column placed_by text, add column lifted_reason text,"
+        " add column by_hand boolean not null default false"
+    )
+    op.execute(_WORKSPACE)
+    op.execute("create index workspace_of_item on workspace (item_key)")
+    op.execute("create index workspace_standing on workspace (workflow) where removed_at is null")
