@@ -24,6 +24,8 @@ from orchestrator.supervisor import client
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
 CONTROL_SLOTS = RELAY_SLOTS = 2
+# An archive of a large workspace keeps the disk busy for minutes; the next one can wait.
+TIDY_SLOTS = 1
 # A supervisor that leaves so many beats unanswered is frozen, however short the lease: one lost beat is a busy machine.
 FEWEST_BEATS = 3
 
@@ -37,6 +39,7 @@ class Context:
     publisher: Publisher
     control: Slots
     relay: Slots
+    tidy: Slots
     supervisor: client.SupervisorClient
     pulse: Pulse
     only: str | None = None
@@ -57,6 +60,7 @@ def context() -> Context:
         publisher=Publisher(ports),
         control=Slots(CONTROL_SLOTS),
         relay=Slots(RELAY_SLOTS),
+        tidy=Slots(TIDY_SLOTS),
         supervisor=supervisor,
         pulse=Pulse(
             seconds=found.beat_seconds,

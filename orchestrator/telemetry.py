@@ -143,6 +143,16 @@ def hook_failed(item: str, *, hook: str, how: str, output: Path) -> None:
     _say(logging.WARNING, "hook failed", item=item, hook=hook, how=how, output=str(output))
 
 
+def workspace_removed(item: str, *, path: Path) -> None:
+    """The workspace of a closed card is gone."""
+    _say(logging.INFO, "workspace removed", item=item, path=str(path))
+
+
+def workspace_stays(item: str, *, path: Path, why: str) -> None:
+    """A workspace that was to go stays for now."""
+    _say(logging.WARNING, "workspace stays", item=item, path=str(path), why=why)
+
+
 def turn_refused(turn_id: UUID, *, fence: int) -> None:
     """A message offered a turn that is not to be had: taken, cancelled, held or over."""
     _say(logging.DEBUG, "turn refused", turn=turn_id, fence=fence)

@@ -18,7 +18,7 @@ from orchestrator.domain.contract import StateContract
 from orchestrator.domain.item import Item
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import reconcile, relay, turn
+from orchestrator.engine import reconcile, relay, tidy, turn
 from orchestrator.engine.reconcile import Report
 from orchestrator.engine.worker import Identity, Slots, Worker
 from orchestrator.ports import Ports
@@ -180,11 +180,16 @@ class World:
         """Post what is due."""
         return self._do(lambda: relay.drain(self.process.ports))
 
+    def tidy(self) -> int | None:
+        """Take away the workspaces that may go."""
+        return self._do(lambda: tidy.tidy_all(self.process.ports, self.process.worker))
+
     def settle_down(self) -> bool:
         """One round of everything: a tick, its turns, their write-backs. Whether nothing went wrong in it."""
         hired = self.hired
         report = self.tick()
         self.deliver()
+        self.tidy()
         posted = self.relay()
         return self.hired == hired and posted is not None and report is not None and report.fault is None
 
@@ -269,7 +274,7 @@ class World:
 
     def _ports(self, pid: int, supervisor: HandSupervisor) -> Ports:
         store, wrap = self.store, self.wrap
-        names = ("reconciler", "workflows", "items", "turns", "outbox", "workers")
+        names = ("reconciler", "workflows", "items", "turns", "outbox", "workers", "workspaces")
         rooms = Rooms(store.installation, *(wrap(pid, name, getattr(store, name)) for name in names))
         board, agents = wrap(pid, "tracker", MemoryTracker(self.board)), wrap(pid, "agent", self.agents)
         return Ports(

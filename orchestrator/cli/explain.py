@@ -10,7 +10,7 @@ import typer
 
 from orchestrator.cli import output, records
 from orchestrator.cli.status import ago, way_out
-from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WriteView
+from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WorkspaceView, WriteView
 
 
 def command(
@@ -45,6 +45,8 @@ def sentences(told: Explanation) -> Iterator[str]:
         yield f"  {_waiting(told.wait, told)}"
     if told.task is not None and told.turn is None:
         yield f"  {_task(told.task)}"
+    for workspace in told.workspaces:
+        yield f"  {_workspace(workspace, told)}"
     for turn in reversed(told.turns):
         if turn.ended_at is not None:
             yield f"  {_ended(turn, told)}"
@@ -88,6 +90,14 @@ def _task(task: TaskView) -> str:
         return f"its task ended {task.status} ({task.stop_reason}) at {output.text(task.ended_at)}"
     due = f"due at {output.text(task.due_at)}" if task.due_at else "waiting for the tick"
     return f"its task is {task.status}, the next turn {due}"
+
+
+def _workspace(workspace: WorkspaceView, told: Explanation) -> str:
+    on = f" on branch {workspace.branch}" if workspace.branch else ""
+    kept = f"; unfinished work is kept: {workspace.kept}" if workspace.kept else ""
+    if workspace.removed_at is not None:
+        return f"its workspace on {workspace.host} was removed {ago(workspace.removed_at, told.now)}{kept}"
+    return f"its workspace is {workspace.path} on {workspace.host}{on}{kept}"
 
 
 def _ended(turn: TurnView, told: Explanation) -> str:

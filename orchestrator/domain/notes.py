@@ -67,6 +67,11 @@ def held(conclusion: Parked, *, branch: str | None) -> str:
     return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{way_out}"
 
 
+def kept(ordinal: int, *, where: str, branch: str | None) -> str:
+    """Unfinished work was preserved before its workspace went."""
+    return f"The workspace was removed after turn {ordinal}{_on(branch)}. Unfinished work is kept: `{where}`."
+
+
 def _headline(conclusion: Conclusion, ordinal: int, branch: str | None) -> str:
     match conclusion:
         case Handoff(stop=stop):

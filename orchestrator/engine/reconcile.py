@@ -19,7 +19,7 @@ from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import apply
+from orchestrator.engine import apply, tidy
 from orchestrator.ports import Ports
 from orchestrator.ports.store import TickGrant, WorkflowRow
 from orchestrator.ports.tracker import Tracker, TrackerError
@@ -84,6 +84,8 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     written = ports.store.items.save_waits(
         grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole, known=records.waits
     )
+    if grant.listing:
+        tidy.look(ports, grant, workflow=workflow, board=board)
     for other in plan.yields_to:
         ports.store.reconciler.request(other, listing=True)
     report = Report(grant.workflow, grant.listing, plan.counts(), fault)

@@ -10,7 +10,7 @@ from orchestrator.engine import hooks, patience, refused
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
-from orchestrator.ports.store import StepRecord
+from orchestrator.ports.store import Made, StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
@@ -30,12 +30,26 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
+    _record_workspace(desk, workspace)
     if not _checkpoint(desk, ordinal=2, name="workspace", output=_described(workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
     if not _checkpoint(desk, ordinal=3, name="agent", output=_outcome(ending)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     return ending
+
+
+def _record_workspace(desk: Desk, workspace: Workspace) -> None:
+    """Where the work lies: a fact, by which the workspace is found again when it may go."""
+    made = Made(
+        host=desk.worker.identity.host,
+        path=workspace.path,
+        root=workspace.path.parent,
+        lock_path=workspace.lock_path,
+        repository=workspace.repository,
+        branch=workspace.branch,
+    )
+    patience.persist(lambda: desk.ports.store.workspaces.record(desk.admitted.ref, made))
 
 
 def _attempt(desk: Desk, workspace: Workspace, prompt: str) -> Ending:

@@ -135,6 +135,10 @@ class Supervisor(Protocol):
         """The stop reason when the turn's cancel flag or the loss of its fence (LOST_WORKER) was seen, else None."""
         ...
 
+    def has_processes(self, turn_id: UUID) -> bool:
+        """Whether any process of the turn may still run on this host; True where nobody can tell."""
+        ...
+
     def beat(self) -> None:
         """Say that the worker's main loop turns; called from it each second. Never blocks."""
         ...

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.ports.store import Made
 
 
 class WorkspaceFailed(Exception):
@@ -51,6 +53,21 @@ class Workspaces(Protocol):
 
     def inspect(self, workspace: Workspace) -> Workspace:
         """The same, with what stands in it now as the evidence to compare with. Raises WorkspaceFailed."""
+        ...
+
+    def closed(self, made: Made) -> AbstractContextManager[None]:
+        """Hold the lock of a workspace that is to go, so that nothing begins in it. Raises WorkspaceBusy."""
+        ...
+
+    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+        """Keep what would be lost with it as `name`, a ref or a file in `folder`; where it is, None for nothing.
+
+        Raises WorkspaceFailed.
+        """
+        ...
+
+    def remove(self, made: Made) -> None:
+        """Remove it, by the path and inside the root of its making; a branch never. Raises WorkspaceFailed."""
         ...
 
     def changed_since(self, workspace: Workspace) -> bool:

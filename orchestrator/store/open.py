@@ -14,6 +14,7 @@ from orchestrator.store.reconciler import Reconciler
 from orchestrator.store.turns import Turns
 from orchestrator.store.workers import Workers
 from orchestrator.store.workflows import Workflows
+from orchestrator.store.workspaces import WorkspaceRoom
 
 _INSTALLATION = "select id, slow_role from installation"
 
@@ -33,6 +34,7 @@ class PostgresStore:
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
         self.operators = Operators(slow)
+        self.workspaces = WorkspaceRoom(hot, slow)
         self.queries = Queries(slow)
 
     @functools.cached_property

@@ -19,6 +19,7 @@ from orchestrator.store.views import (
     WaitView,
     WorkerView,
     WorkflowView,
+    WorkspaceView,
     WriteView,
 )
 
@@ -98,6 +99,10 @@ _STEPS_OF_ITEM = """
     where turn.item_key = :item_key
     order by turn.ordinal, step.ordinal
 """
+_WORKSPACES_OF_ITEM = """
+    select host, path, branch, kept, prepared_at, removed_at from workspace
+    where item_key = :item_key order by prepared_at
+"""
 _PROBLEM = "select problem from workflow where name = :workflow"
 _LINES_OF_ITEM = "select at, kind, detail from history where item_key = :item_key order by id"
 
@@ -153,6 +158,9 @@ def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explana
         writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED_OF_ITEM, item_key=item.key)),
         turns=tuple(reversed(last)),
         problem=_problem(session, item.workflow),
+        workspaces=tuple(
+            WorkspaceView(**row._asdict()) for row in session.rows(_WORKSPACES_OF_ITEM, item_key=item.key)
+        ),
     )
 
 

@@ -179,6 +179,18 @@ class LineView:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceView:
+    """A workspace of an item: where it stands or stood, and where unfinished work of it is kept."""
+
+    host: str
+    path: str
+    branch: str | None
+    kept: str | None
+    prepared_at: datetime
+    removed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
     """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason."""
 
@@ -209,6 +221,7 @@ class Explanation:
     writes: tuple[WriteView, ...]
     turns: tuple[TurnView, ...]
     problem: str | None = None
+    workspaces: tuple[WorkspaceView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

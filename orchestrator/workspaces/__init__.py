@@ -3,6 +3,7 @@
     rooms       the door's adapter: where an item's workspace is, and that it is nobody else's
     worktree    a git worktree made, made whole again, or found; one change of a repository at a time
     evidence    what stands in a workspace, as values that can be compared
+    keeping     what would be lost with a workspace, preserved before
     removing    a workspace taken away, and nothing beside it
     marks       which workspaces were made and never finished
     locks       the lock of a workspace, as an agent holds it

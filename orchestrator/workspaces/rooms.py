@@ -7,13 +7,15 @@ never replaced: it may be somebody's work.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.domain import keys
 from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.ports.store import Made
 from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
-from orchestrator.workspaces import evidence, locks, marks, removing, worktree
+from orchestrator.workspaces import evidence, keeping, locks, marks, removing, worktree
 
 # Ours, beside the workspaces; an item of such a name would be given them to work in.
 _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
@@ -74,6 +76,29 @@ class GitWorkspaces:
             return replace(workspace, head=evidence.head(workspace.path), dirty=evidence.dirty(workspace.path))
         except OSError as error:
             raise WorkspaceFailed(f"{workspace.path}: it cannot be read any more ({error.strerror})") from error
+
+    def closed(self, made: Made) -> AbstractContextManager[None]:
+        """Hold the lock of a workspace that is to go. Raises WorkspaceBusy and WorkspaceFailed."""
+        if not made.lock_path.parent.is_dir():
+            raise WorkspaceFailed(f"{made.root}: the root is gone; nothing is removed there")
+        return locks.held(made.lock_path)
+
+    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+        """Keep what would be lost with it. Raises WorkspaceFailed."""
+        if not made.path.is_dir():
+            return None
+        try:
+            return keeping.preserve(made.path, made.repository, name=name, folder=folder)
+        except OSError as error:
+            raise WorkspaceFailed(
+                f"{error.filename or made.path}: {error.strerror}; its work is not kept yet"
+            ) from error
+
+    def remove(self, made: Made) -> None:
+        """Remove it, by the path and inside the root of its making. Raises WorkspaceFailed."""
+        if made.path.parent != made.root or made.root.resolve() != made.root:
+            raise WorkspaceFailed(f"{made.path}: not a folder of {made.root} any more; remove it by hand")
+        removing.remove(made.path, made.repository)
 
     def changed_since(self, workspace: Workspace) -> bool:
         """Whether HEAD has moved or the tree has changed. Raises WorkspaceFailed when it can no longer be read."""

@@ -17,7 +17,6 @@ _TABLES = (
     "step",
     "outbox",
     "hold",
-    "workspace",
     "wait",
     "history",
     "workflow",

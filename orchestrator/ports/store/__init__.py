@@ -16,6 +16,7 @@ from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
 from orchestrator.ports.store.turns import Admitted, Owner, Renewal, StepRecord, TurnRef, TurnStore
 from orchestrator.ports.store.workers import WorkerRow, WorkerStore
 from orchestrator.ports.store.workflows import WorkflowRow, WorkflowStore
+from orchestrator.ports.store.workspaces import Made, WorkspaceRow, WorkspaceStore
 
 # One door, one import: its values live in the rooms' files.
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Claimed",
     "Hand",
     "ItemStore",
+    "Made",
     "Opened",
     "Opening",
     "OperatorStore",
@@ -43,6 +45,8 @@ __all__ = [
     "WorkerStore",
     "WorkflowRow",
     "WorkflowStore",
+    "WorkspaceRow",
+    "WorkspaceStore",
 ]
 
 
@@ -82,6 +86,11 @@ class Store(Protocol):
     @property
     def operators(self) -> OperatorStore:
         """A person's commands."""
+        ...
+
+    @property
+    def workspaces(self) -> WorkspaceStore:
+        """Where work lies."""
         ...
 
     @property

@@ -9,6 +9,7 @@ depends_on = None
 
 _WORKSPACE = """
     create table workspace (
+        id          uuid not null default gen_random_uuid() unique,
         host        text not null,
         path        text not null,               -- as made; a removal goes by this, whatever the workflow says by then
         root        text not null,               -- in force at its making: nothing outside it is ever removed
@@ -20,6 +21,7 @@ _WORKSPACE = """
         turn_id     uuid not null references turn,   -- that prepared it last
         prepared_at timestamptz not null default stationkeeper_clock(),
         asked_at    timestamptz,                 -- when a worker was asked last to look whether it may go
+        may_go      boolean not null default false,  -- the tick saw its card closed; a worker of the host looks again
         kept        text,                        -- where unfinished work was preserved last: a ref, or a bundle's path
         removed_at  timestamptz,
         constraint a_folder_is_one_workspace primary key (host, path)
@@ -35,4 +37,4 @@ def upgrade() -> None:
     )
     op.execute(_WORKSPACE)
     op.execute("create index workspace_of_item on workspace (item_key)")
-    op.execute("create index workspace_standing on workspace (workflow) where removed_at is null")
+    op.execute("create index workspace_standing on workspace (host) where removed_at is null")
