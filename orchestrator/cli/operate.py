@@ -55,11 +55,13 @@ def hold(  # noqa: PLR0913 -- typer's parameters are the command line
 def release(
     key: Key = None, *, workflow: InWorkflow = None, fleet: Fleet = False, reason: Reason = "", by: By = None
 ) -> None:
-    """Lift what is held there; of a workflow also the mass-cancel brake, which lets its turns be stopped."""
+    """Lift what is held there; of a workflow also its rest, and the mass-cancel brake: its turns may be stopped."""
 
     def act(store: PostgresStore, place: Place) -> str | None:
-        kinds = store.operators.release(place, _hand(by, reason))
-        return f"{place.name}: released ({', '.join(kind.value for kind in kinds)})" if kinds else None
+        lifted = [kind.value for kind in store.operators.release(place, _hand(by, reason))]
+        if place.scope is HoldScope.WORKFLOW and store.operators.wake(place, _hand(by, reason)):
+            lifted.append("rest")
+        return f"{place.name}: released ({', '.join(lifted)})" if lifted else None
 
     _each(
         _open_places(key, workflow=workflow, fleet=fleet),

@@ -72,6 +72,11 @@ def _problems(overview: Overview) -> Rows:
             for each in overview.workflows
             if each.file_problem
         ),
+        *(
+            (each.name, f"rests until {output.text(each.rest_until)}", f"{each.rest_why}; one card is tried then")
+            for each in overview.workflows
+            if each.rest_until
+        ),
     ]
     return Rows("problems", ("workflow", "where", "problem"), rows)
 

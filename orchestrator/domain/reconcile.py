@@ -150,7 +150,7 @@ _OURS = ""
 def _dealt(free: int, wanted: int, view: View) -> Counter[str]:
     """The free worker slots by the workflow that may take them."""
     records = view.records
-    room = max(view.limits.max_concurrent - records.open_turns(), 0)
+    room = select.room(view)
     if not records.rivals:
         return Counter({_OURS: free})
     ours = shares.Claim(_OURS, records.open_turns(), min(wanted, room), records.served_at)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Item
+from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 
@@ -97,7 +98,7 @@ class Records:
     `free_slots` counts the turn slots of live workers that no running turn takes, at most as many as the fleet's cap
     leaves; what is queued here is subtracted by the plan. `rivals` are the other workflows whose cards wait for a
     worker's slot, `served_at` is when a turn of this one was opened last. `braked` says that one of the workflow's
-    holds is the mass-cancel brake.
+    holds is the mass-cancel brake; `rest` stands while a provider is waited for, and until a turn after it ended well.
     """
 
     items: Mapping[str, ItemRecord]
@@ -109,6 +110,7 @@ class Records:
     trusted: bool = True
     rivals: tuple[Claim, ...] = ()
     served_at: datetime | None = None
+    rest: Rest | None = None
     waits: Mapping[str, str] = field(default_factory=dict)
 
     def live(self) -> Iterator[ItemRecord]:

@@ -126,7 +126,7 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
         ending,
         _trusted(stage, item),
         stage.workflow.contract,
-        counters=stage.admitted.counters,
+        counters=replace(stage.admitted.counters, has_waited=stage.admitted.retry_kind == StopReason.QUOTA.value),
         limits=stage.workflow.turn_limits,
         now=stage.now(),
     )

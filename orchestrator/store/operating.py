@@ -13,7 +13,7 @@ from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Counters, Recheck, StopReason, TurnStatus
 from orchestrator.domain.writeback import Role
 from orchestrator.ports.store.operators import Hand, Place
-from orchestrator.store import cancelling, concluding, history, holds, writes
+from orchestrator.store import cancelling, concluding, history, holds, resting, writes
 from orchestrator.store.concluding import Parting
 from orchestrator.store.database import Database, Session
 from orchestrator.store.workflows import LOCK_FLEET
@@ -110,6 +110,14 @@ class Operators:
             for kind in kinds:
                 _told(session, place, hand, what="released", hold=kind.value)
         return kinds
+
+    def wake(self, place: Place, hand: Hand) -> bool:
+        """End a workflow's rest: the provider is asked again now."""
+        with self._locked(place) as session:
+            if place.workflow is None or not resting.end(session, place.workflow):
+                return False
+            _told(session, place, hand, what="woken")
+        return True
 
     def resume(self, place: Place, hand: Hand) -> bool:
         """Lift an item's dead letter."""

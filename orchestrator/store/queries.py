@@ -30,7 +30,8 @@ _NOW = "select stationkeeper_clock() as now"
 _WORKFLOWS = """
     select workflow.name, workflow.version, workflow.scope, version.path, workflow.interval_ms, workflow.problem,
         workflow.file_problem, workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
-        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report
+        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report,
+        workflow.rest_until, workflow.rest_why
     from workflow
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
     left join reconciler ring on ring.workflow = workflow.name

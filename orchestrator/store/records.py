@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
+from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
@@ -63,7 +64,7 @@ _HOLDS = """
     order by placed_at desc
 """
 _WAITS = "select item_id, reason, detail from wait where workflow = :workflow"
-_WORKFLOW = "select problem, served_at from workflow where name = :workflow"
+_WORKFLOW = "select problem, served_at, rest_until, rest_why from workflow where name = :workflow"
 # Who else waits for a worker. One that did not look at its board lately, or could not, would only keep slots idle.
 _RIVALS = """
     select workflow.name, workflow.open_turns, workflow.served_at, count(*) as waiting
@@ -110,8 +111,13 @@ def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) 
         trusted=grant.trusted,
         rivals=tuple(Claim(row.name, row.open_turns, row.waiting, row.served_at) for row in rivals),
         served_at=workflow.served_at if workflow is not None else None,
+        rest=_rest(workflow),
         waits={row.item_id: as_text(row.reason, row.detail) for row in waits},
     )
+
+
+def _rest(workflow: Row | None) -> Rest | None:
+    return None if workflow is None or workflow.rest_until is None else Rest(workflow.rest_until, workflow.rest_why)
 
 
 def due_ids(records: Records, now: datetime, *, requeue_seconds: float) -> tuple[str, ...]:

@@ -24,6 +24,8 @@ class WorkflowView:
     listed_at: datetime | None
     ticking: bool
     report: Mapping[str, object] | None
+    rest_until: datetime | None = None
+    rest_why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,10 @@ class OperatorStore(Protocol):
         """Lift what a person may lift there, dead letters left alone; returns the kinds, none when nothing stood."""
         ...
 
+    def wake(self, place: Place, hand: Hand) -> bool:
+        """End a workflow's rest, whatever a provider asked for; False when it did not rest."""
+        ...
+
     def resume(self, place: Place, hand: Hand) -> bool:
         """Lift an item's dead letter: its task is due, its caps count anew. False when it is none."""
         ...

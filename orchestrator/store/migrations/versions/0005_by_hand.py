@@ -1,4 +1,4 @@
-"""Holds by a person's hand: who placed one, who lifted it and why; and the workspaces that stand on a host's disk."""
+"""Who placed and lifted a hold, and why; which workspaces stand on a host's disk; when a workflow rests."""
 
 from alembic import op
 
@@ -34,6 +34,11 @@ def upgrade() -> None:
     op.execute(
         "alter table hold add column placed_by text, add column lifted_reason text,"
         " add column by_hand boolean not null default false"
+    )
+    op.execute(
+        "alter table workflow add column rest_until timestamptz, add column rest_why text,"
+        " add column rests integer not null default 0, add column failing bigint[] not null default '{}',"
+        " add column failing_stop text, add column failing_at timestamptz"
     )
     op.execute(_WORKSPACE)
     op.execute("create index workspace_of_item on workspace (item_key)")
