@@ -91,6 +91,7 @@ def hand_back() -> None:
     """Take no more turns, and end the running ones with their sessions kept; they conclude as `deploy`."""
     here = context()
     here.worker.turns.close()
+    here.tidy.close()
     here.supervisor.stop_all()
 
 
@@ -118,7 +119,9 @@ def _row_of(ports: Ports, worker: Worker) -> Callable[[], None]:
     who = worker.identity
 
     def tell() -> None:
-        slots, busy = worker.turns.count, worker.turns.busy
-        ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+        slots, busy = worker.turns.offered, worker.turns.busy
+        is_draining = ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+        if is_draining and slots:
+            hand_back()
 
     return tell

@@ -267,7 +267,9 @@ class World:
 
     def _hello(self, process: Process) -> None:
         who, slots = process.worker.identity, process.worker.turns
-        self.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots.count, slots.busy, ("turns",)))
+        self.store.workers.beat(
+            WorkerRow(who.id, who.host, who.boot_id, who.pid, slots.offered, slots.busy, ("turns",))
+        )
 
     def _renew(self, refs: Any) -> Any:
         return self.store.turns.renew(refs, lease_seconds=LEASE_SECONDS)

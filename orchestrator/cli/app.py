@@ -9,7 +9,21 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, init, metrics, migrate, operate, plan, run, status, up, validate
+from orchestrator.cli import (
+    drain,
+    exits,
+    explain,
+    history,
+    init,
+    metrics,
+    migrate,
+    operate,
+    plan,
+    run,
+    status,
+    up,
+    validate,
+)
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -34,6 +48,7 @@ app.command("release")(operate.release)
 app.command("resume")(operate.resume)
 app.command("discard")(operate.discard)
 app.command("dead-letters")(operate.dead_letters)
+app.command("drain")(drain.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

@@ -13,15 +13,13 @@ from typing import Annotated
 
 import typer
 
-import orchestrator.store.migrate as schema
-from orchestrator import settings
 from orchestrator.cli import output, records
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.output import Rows
 from orchestrator.cli.status import ago, way_out
 from orchestrator.domain.hold import HoldKind, HoldScope
 from orchestrator.ports.store import Hand, Place
-from orchestrator.store.open import PostgresStore, open_store
+from orchestrator.store.open import PostgresStore
 
 Key = Annotated[str | None, typer.Argument(help="A card's identifier or id, say BACK-12.")]
 InWorkflow = Annotated[str | None, typer.Option("--workflow", help="The workflow of that name.")]
@@ -124,7 +122,7 @@ Opened = tuple[PostgresStore, Sequence[Place]]
 def _open_places(key: str | None, *, workflow: str | None, fleet: bool) -> Iterator[Opened]:
     """The store, with the one place that the command line names."""
     _insist_on_one(key, workflow, fleet=fleet)
-    with _open() as store:
+    with records.store() as store:
         if key is not None:
             yield store, _items(store, key)
         elif workflow is not None:
@@ -137,7 +135,7 @@ def _open_places(key: str | None, *, workflow: str | None, fleet: bool) -> Itera
 def _open_letters(key: str | None, *, workflow: str | None, fleet: bool) -> Iterator[Opened]:
     """The store, with a card, or with every dead letter of a workflow or of the fleet."""
     _insist_on_one(key, workflow, fleet=fleet)
-    with _open() as store:
+    with records.store() as store:
         if key is not None:
             yield store, _items(store, key)
             return
@@ -155,17 +153,6 @@ def _each(opened: AbstractContextManager[Opened], act: Act, *, otherwise: str) -
         raise Trouble(Exit.REFUSED, f"{names}: {otherwise}")
     for said in done:
         typer.echo(said)
-
-
-@contextmanager
-def _open() -> Iterator[PostgresStore]:
-    database_url = settings.load().database_url
-    schema.refuse_other_schema(database_url)
-    store = open_store(database_url)
-    try:
-        yield store
-    finally:
-        store.close()
 
 
 def _insist_on_one(key: str | None, workflow: str | None, *, fleet: bool) -> None:

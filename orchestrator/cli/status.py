@@ -50,8 +50,14 @@ def tables(overview: Overview) -> tuple[Rows, ...]:
 
 
 def _workers(overview: Overview) -> Rows:
-    rows = [(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, overview.now)) for each in overview.workers]
-    return Rows("workers", ("host", "pid", "slots", "busy", "seen"), rows)
+    rows = [
+        (
+            *(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, overview.now)),
+            f"since {output.text(each.draining_at)}" if each.draining_at else "",
+        )
+        for each in overview.workers
+    ]
+    return Rows("workers", ("host", "pid", "slots", "busy", "seen", "draining"), rows)
 
 
 def _workflows(overview: Overview) -> Rows:

@@ -23,7 +23,7 @@ _OPEN_TURN = """
     select id, task_id, fence, status from turn
     where item_key = :item_key and status in ('queued', 'running') for no key update
 """
-_FLAG = "update turn set cancel = :stop where id = :turn_id and cancel is null"
+_FLAG = "update turn set cancel = :stop, cancel_at = stationkeeper_clock() where id = :turn_id and cancel is null"
 _LIVE_TASK = """
     select id from task
     where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for no key update

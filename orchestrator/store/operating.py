@@ -47,7 +47,9 @@ _OPEN_TURN = """
     select id, task_id, fence, status, workflow, stationkeeper_clock() as now from turn
     where item_key = :item_key and status in ('queued', 'running') for no key update
 """
-_FLAG = "update turn set cancel = 'cancelled' where id = :turn_id and cancel is null"
+_FLAG = """
+    update turn set cancel = 'cancelled', cancel_at = stationkeeper_clock() where id = :turn_id and cancel is null
+"""
 _LIVE_TASK = """
     select id, stop_reason from task
     where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for no key update

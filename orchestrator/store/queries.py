@@ -81,7 +81,13 @@ _UNSETTLED_OF_ITEM = f"""{_WRITES}
     order by outbox.seq
 """
 _WRITES_OF_ITEM = f"{_WRITES} where outbox.item_key = :item_key order by outbox.seq"
-_WORKERS = "select id, host, pid, slots, busy, queues, started_at, seen_at from worker order by host, started_at"
+_WORKERS = (
+    "select id, host, pid, slots, busy, queues, started_at, seen_at, draining_at from worker order by host, started_at"
+)
+_CANCELS = """
+    select cast(extract(epoch from ended_at - cancel_at) as double precision) as seconds from turn
+    where cancel_at > stationkeeper_now() - interval '1 day' and ended_at is not null order by cancel_at
+"""
 _WAITS = "select workflow, reason, count(*) as items from wait group by workflow, reason order by workflow, reason"
 _WAITS_OF_KEY = """
     select workflow, item_id, identifier, reason, detail, since from wait
@@ -125,6 +131,7 @@ class Queries:
                 holds=tuple(HoldView(**row._asdict()) for row in session.rows(_ALL_HOLDS)),
                 writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED)),
                 workers=tuple(_worker(row) for row in session.rows(_WORKERS)),
+                cancels=tuple(row.seconds for row in session.rows(_CANCELS)),
                 waits={(row.workflow, row.reason): row.items for row in session.rows(_WAITS)},
             )
 

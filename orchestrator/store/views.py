@@ -124,6 +124,7 @@ class WorkerView:
     queues: tuple[str, ...]
     started_at: datetime
     seen_at: datetime
+    draining_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +195,10 @@ class WorkspaceView:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason."""
+    """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason.
+
+    `cancels` are the seconds from each cancel of the last day to the confirmed end of its turn.
+    """
 
     now: datetime
     workflows: tuple[WorkflowView, ...]
@@ -204,6 +208,7 @@ class Overview:
     writes: tuple[WriteView, ...]
     workers: tuple[WorkerView, ...]
     waits: Mapping[tuple[str, str], int]
+    cancels: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

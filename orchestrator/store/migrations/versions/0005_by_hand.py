@@ -40,6 +40,9 @@ def upgrade() -> None:
         " add column rests integer not null default 0, add column failing bigint[] not null default '{}',"
         " add column failing_stop text, add column failing_at timestamptz"
     )
+    op.execute("alter table worker add column draining_at timestamptz")
+    op.execute("alter table turn add column cancel_at timestamptz")
+    op.execute("create index turn_cancelled on turn (cancel_at) where cancel_at is not null")
     op.execute(_WORKSPACE)
     op.execute("create index workspace_of_item on workspace (item_key)")
     op.execute("create index workspace_standing on workspace (host) where removed_at is null")
