@@ -181,7 +181,10 @@ class World:
         return self._do(lambda: relay.drain(self.process.ports))
 
     def tidy(self) -> int | None:
-        """Take away the workspaces that may go."""
+        """Take away the workspaces that may go, if a worker was called for that."""
+        if not self.queue.tidies:
+            return None
+        self.queue.tidies = 0
         return self._do(lambda: tidy.tidy_all(self.process.ports, self.process.worker))
 
     def settle_down(self) -> bool:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from orchestrator import telemetry
 from orchestrator.domain import keys, notes, tidy
+from orchestrator.domain.item import Item
 from orchestrator.domain.records import Board
 from orchestrator.domain.workflow import Hook, Workflow
 from orchestrator.domain.writeback import Comment, Write, WriteKind
@@ -24,17 +25,22 @@ from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
 
 def look(ports: Ports, grant: TickGrant, *, workflow: Workflow, board: Board) -> None:
     """Mark the workspaces whose cards are closed, of those with which nothing is going on, and call a worker."""
-    rows = ports.store.workspaces
+    idle = ports.store.workspaces.idle(grant.workflow)
+    fresh = [each for each in idle if not each.may_go]
+    unseen = sorted({each.item_id for each in fresh if each.item_id not in board.items})
     try:
-        if idle := dict(rows.idle(grant.workflow)):
-            unseen = sorted({item_id for item_id in idle.values() if item_id not in board.items})
-            items = {**board.items, **ports.tracker(workflow).get_items(unseen)} if unseen else board.items
-            closed = {key for key, item in items.items() if workflow.contract.is_terminal(item.state)}
-            rows.asked(tuple(idle), closed=[each for each, item_id in idle.items() if item_id in closed])
-        if rows.pending(grant.workflow):
+        items = {**board.items, **ports.tracker(workflow).get_items(unseen)} if unseen else board.items
+        closed = [each.id for each in fresh if _is_closed(items.get(each.item_id), workflow)]
+        if fresh:
+            ports.store.workspaces.asked([each.id for each in fresh], closed=closed)
+        if closed or len(fresh) < len(idle):
             ports.queue.tidy()
     except (TrackerError, PublishFailed) as error:
         telemetry.service_failed("tracker or redis", error=error)
+
+
+def _is_closed(item: Item | None, workflow: Workflow) -> bool:
+    return item is not None and workflow.contract.is_terminal(item.state)
 
 
 def tidy_all(ports: Ports, worker: Worker) -> int:

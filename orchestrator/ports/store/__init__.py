@@ -16,13 +16,14 @@ from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
 from orchestrator.ports.store.turns import Admitted, Owner, Renewal, StepRecord, TurnRef, TurnStore
 from orchestrator.ports.store.workers import WorkerRow, WorkerStore
 from orchestrator.ports.store.workflows import WorkflowRow, WorkflowStore
-from orchestrator.ports.store.workspaces import Made, WorkspaceRow, WorkspaceStore
+from orchestrator.ports.store.workspaces import Idle, Made, WorkspaceRow, WorkspaceStore
 
 # One door, one import: its values live in the rooms' files.
 __all__ = [
     "Admitted",
     "Claimed",
     "Hand",
+    "Idle",
     "ItemStore",
     "Made",
     "Opened",

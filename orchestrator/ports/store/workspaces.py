@@ -27,6 +27,15 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """A workspace with which nothing is going on; `may_go`: a tick saw its card closed, and a worker was called."""
+
+    id: UUID
+    item_id: str
+    may_go: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceRow:
     """A workspace that stands. `turn_id`, `ordinal` and `fence` are those of the turn that was in it last."""
 
@@ -48,16 +57,12 @@ class WorkspaceStore(Protocol):
         """Record what a turn prepared: a fact."""
         ...
 
-    def idle(self, workflow: str) -> Sequence[tuple[UUID, str]]:
-        """The workspaces with which nothing is going on and that were not asked about lately, with their items' ids."""
+    def idle(self, workflow: str) -> Sequence[Idle]:
+        """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
         ...
 
     def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID]) -> None:
         """Remember that these were looked at just now, and that the cards of some are closed: those may go."""
-        ...
-
-    def pending(self, workflow: str) -> bool:
-        """Whether any workspace of the workflow waits for a worker to remove it."""
         ...
 
     def next(self, host: str) -> UUID | None:
