@@ -18,7 +18,15 @@ FIRST_SECONDS = 60
 LONGEST_SECONDS = 900
 
 # Ends that may come from what all agents stand on: the provider of the model, the code host, the machine.
-CORRELATED = frozenset({StopReason.AGENT_FAILED, StopReason.STALLED, StopReason.TIMED_OUT, StopReason.HOOK_FAILED})
+CORRELATED = frozenset(
+    {
+        StopReason.AGENT_FAILED,
+        StopReason.STALLED,
+        StopReason.TIMED_OUT,
+        StopReason.HOOK_FAILED,
+        StopReason.CONTRACT_BROKEN,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)

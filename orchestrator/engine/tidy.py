@@ -32,7 +32,8 @@ def look(ports: Ports, grant: TickGrant, *, workflow: Workflow, board: Board) ->
         items = {**board.items, **ports.tracker(workflow).get_items(unseen)} if unseen else board.items
         closed = [each.id for each in fresh if _is_closed(items.get(each.item_id), workflow)]
         if fresh:
-            ports.store.workspaces.asked([each.id for each in fresh], closed=closed)
+            gone = [each.id for each in fresh if each.item_id not in items]
+            ports.store.workspaces.asked([each.id for each in fresh], closed=closed, gone=gone)
         if closed or len(fresh) < len(idle):
             ports.queue.tidy()
     except (TrackerError, PublishFailed) as error:

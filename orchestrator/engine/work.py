@@ -70,13 +70,23 @@ def _run_agent(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
     try:
         session = desk.ports.agent(desk.workflow).start(order, desk.ports.supervisor())
     except SpawnFailed as fault:
-        busy = fault.refusal is Refusal.WORKSPACE_BUSY
-        return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY if busy else StopReason.AGENT_FAILED, reason=str(fault))
+        return _not_started(fault)
     except AgentMisconfigured as fault:
-        return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault))
+        return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     for event in session.events():
         _record(desk, event)
     return session.ending()
+
+
+def _not_started(fault: SpawnFailed) -> Ending:
+    """Whether another try makes sense: not where a person has to put something right first (AE-02)."""
+    if fault.refusal in _FOR_A_PERSON:
+        return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
+    busy = fault.refusal is Refusal.WORKSPACE_BUSY
+    return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY if busy else StopReason.AGENT_FAILED, reason=str(fault))
+
+
+_FOR_A_PERSON = frozenset({Refusal.AGENT_NOT_FOUND, Refusal.INVALID_WORKSPACE_CWD, Refusal.MISSING_VARIABLE})
 
 
 def _record(desk: Desk, event: AgentEvent) -> None:

@@ -52,7 +52,8 @@ def end(session: Session, workflow: str) -> bool:
 
 
 def _count(session: Session, conclusion: Recheck | Parked, *, workflow: str, item_key: int) -> None:
-    stop = conclusion.stop if isinstance(conclusion, Recheck) else StopReason.AGENT_FAILED
+    spent = conclusion.stop is StopReason.ATTEMPTS_SPENT
+    stop = StopReason.AGENT_FAILED if spent else conclusion.stop
     if stop not in rest.CORRELATED:
         return
     values = {"stop": stop.value, "window": rest.WINDOW_SECONDS, "item_key": item_key}

@@ -44,8 +44,12 @@ _IDLE = f"""
             or coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again))
     order by workspace.prepared_at
 """
+# A card that is missing twice in a row is asked about no more: its workspace stays for a person to look at.
 _ASKED = """
-    update workspace set asked_at = stationkeeper_clock(), may_go = id = any(:closed) where id = any(:ids)
+    update workspace
+    set may_go = id = any(:closed), asked_at = case
+        when id = any(:gone) and asked_at is not null then 'infinity' else stationkeeper_clock() end
+    where id = any(:ids)
 """
 _NEXT = """
     select id from workspace where host = :host and may_go and removed_at is null order by prepared_at limit 1
@@ -95,9 +99,9 @@ class WorkspaceRoom:
         rows = self._slow.rows(_IDLE, workflow=workflow, again=_ASK_AGAIN_SECONDS)
         return [Idle(row.id, row.item_id, may_go=row.may_go) for row in rows]
 
-    def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID]) -> None:
-        """Remember that these were looked at just now, and that the cards of some are closed."""
-        self._slow.change(_ASKED, ids=list(ids), closed=list(closed))
+    def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
+        """Remember that these were looked at just now, and that the cards of some are closed or missing."""
+        self._slow.change(_ASKED, ids=list(ids), closed=list(closed), gone=list(gone))
 
     def next(self, host: str) -> UUID | None:
         """The workspace on the host that has waited longest to be removed."""

@@ -65,6 +65,15 @@ def test_a_failed_before_run_fails_the_attempt_and_says_where_to_look(hooked):
     assert told[1] == ("hook before_run", "before_run spoke")
 
 
+@pytest.mark.proves("FS-49")
+def test_a_preflight_spends_no_model_call(hooked):
+    """A hook that proves credential, branch and push right before each run: while it fails no agent starts at all."""
+    hooked.add("A-1")
+    hooked.hooks.fails[BEFORE] = StopReason.HOOK_FAILED
+    hooked.run_until_quiet()
+    assert (hooked.agents.log, hooked.one("select count(*) from turn where usage is not null")) == ([], 0)
+
+
 @pytest.mark.proves("HK-02", "RT-10")
 def test_a_hook_that_always_fails_ends_as_a_dead_letter(hooked):
     """Attempts are counted as for an agent that fails: no loop without an end."""

@@ -58,6 +58,31 @@ def test_the_time_from_a_cancel_to_the_end_is_measured(world):
     assert seconds == pytest.approx(9, abs=1)
 
 
+@pytest.mark.proves("CL-10", "FS-35")
+def test_everything_that_asks_for_a_second_turn_gets_one_turn(world):
+    """A person who wants it again, a command and two ticks, all while a turn runs: one follow-up, and none is lost."""
+    world.add("A-1")
+    in_mid_turn(
+        world,
+        lambda: world.drag("A-1", "Rework"),
+        lambda: world.command("A-1", "hold"),
+        lambda: world.command("A-1", "release"),
+    )
+    world.run_until_quiet()
+    assert [run.event for run in world.agents.log] == ["start", "done"] * 2
+    assert world.state("A-1") == "In Review"
+
+
+@pytest.mark.proves("FS-55", "SR-04")
+def test_a_worker_that_starts_leaves_what_has_just_begun_alone(world):
+    """A deploy in the middle of a turn: the new process looks at everything and takes nothing over."""
+    world.add("A-1")
+    in_mid_turn(world, world.hire, world.flush_redis, lambda: None)
+    world.run_until_quiet()
+    assert [run.event for run in world.agents.log] == ["start", "done"]
+    assert world.rows("select status from turn") == [("succeeded",)]
+
+
 @pytest.mark.proves("SR-01", "CL-11", "SR-04")
 def test_what_became_due_while_nobody_lived_is_served_at_once(world):
     """Every process died, an hour passed: the first tick of a new one serves the retry, and no timer was needed."""

@@ -141,6 +141,35 @@ def test_a_board_that_cannot_be_read_removes_nothing(world):
     assert stands(world) == 1
 
 
+@pytest.mark.proves("FS-53", "RC-07")
+def test_a_deleted_cards_workspace_is_not_asked_about_for_ever(stage):
+    """Missing twice, it is left to a person: no call for it ever again."""
+    asked = []
+
+    class Counted:
+        def __init__(self, door):
+            self._door = door
+
+        def __getattr__(self, name):
+            return getattr(self._door, name)
+
+        def get_items(self, ids):
+            asked.extend(ids)
+            return self._door.get_items(ids)
+
+    world = stage.world(wrap=lambda _pid, name, door: Counted(door) if name == "tracker" else door)
+    reviewed(world)
+    world.delete("A-1")
+    for _ in range(3):
+        world.jump(900)
+        world.run_until_quiet()
+    asked.clear()
+    for _ in range(3):
+        world.jump(900)
+        world.tick()
+    assert (asked, stands(world)) == ([], 1)
+
+
 def test_a_held_card_keeps_its_workspace(world):
     """Whatever a person holds is left as it is."""
     world.add("A-1")

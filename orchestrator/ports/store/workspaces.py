@@ -61,8 +61,8 @@ class WorkspaceStore(Protocol):
         """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
         ...
 
-    def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID]) -> None:
-        """Remember that these were looked at just now, and that the cards of some are closed: those may go."""
+    def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
+        """Remember that these were looked at just now. Closed cards' may go; missing twice is asked about no more."""
         ...
 
     def next(self, host: str) -> UUID | None:
