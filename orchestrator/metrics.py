@@ -98,6 +98,11 @@ _OF_WORKFLOWS: tuple[tuple[str, str, Callable[[WorkflowView, datetime], float]],
         "1 while the file cannot be used and an older version stays.",
         lambda each, _: float(each.file_problem is not None),
     ),
+    (
+        "workflow_resting",
+        "1 while a provider is waited for, and until one card after it ended well.",
+        lambda each, _: float(each.rest_until is not None),
+    ),
     ("workflow_version", "The version in force.", lambda each, _: float(each.version)),
     (
         "last_tick_age_seconds",

@@ -99,6 +99,25 @@ def test_the_farewell_runs_after_a_cancel_and_no_other_hook_does(here, run):
         here.say("ours")
 
 
+@pytest.mark.proves("HK-09", "SR-06")
+def test_a_farewell_is_short_while_the_worker_is_being_stopped(tmp_path, order):
+    """It is said, but whoever stops the worker waits no minute for it."""
+    folder = tmp_path.resolve() / "other"
+    folder.mkdir()
+    config = Config("hooks", "here", lease_seconds=10, grace_seconds=1, renewal_seconds=0.2, farewell_seconds=0.5)
+    stopping = station.Station(folder, config).open()
+    try:
+        ref = stopping.adopt(fence=3)
+        stopping.client.stop_all()
+        theirs = replace(order, turn_id=ref.turn_id, hook=Hook.AFTER_RUN)
+        runner = hooks.SupervisedHooks(INHERITED)
+        assert runner.run(replace(theirs, command="echo tidy"), stopping.client).tail == "tidy"
+        end = runner.run(replace(theirs, command="sleep 600"), stopping.client)
+        assert (end.stop, end.how.startswith("ran longer than")) == (StopReason.HOOK_FAILED, True)
+    finally:
+        stopping.close()
+
+
 @pytest.mark.proves("HK-09", "H5")
 def test_nothing_tidies_up_for_a_turn_that_is_lost(here, run):
     """Somebody else may be at work in the folder: the farewell of the old owner dies as its agent does."""

@@ -139,8 +139,8 @@ class Loop:
                 for child in self._children.values():
                     if number == child.number:
                         child.asked = child.asked or EndedBy.CANCELLED
-                    elif number is None and child.order.duty is not Duty.FAREWELL:
-                        child.asked = child.asked or EndedBy.SHUTDOWN
+                    elif number is None:
+                        self._stop(child, now)
 
     def _notice_silence(self, now: float) -> None:
         """A silent worker is as good as dead: nothing counts that was confirmed before it speaks again."""
@@ -184,11 +184,19 @@ class Loop:
         except SpawnFailed as refused:
             self._link.say(wire.Refused(number, refused.refusal, refused.detail))
             return
-        child.asked = EndedBy.SHUTDOWN if self._is_stopping and order.duty is not Duty.FAREWELL else None
+        if self._is_stopping:
+            self._stop(child, now)
         self._children[number] = child
         # Its own end may take an interrupt, a request and a kill; past that it is no step but a hang.
         self._step(order.turn_id, now, order.timeout_seconds + 3 * self._config.kill_grace_seconds)
         self._link.say(wire.Started(number, child.pid))
+
+    def _stop(self, child: Child, now: float) -> None:
+        """The worker is being stopped: its programs end, and what tidies up behind them hurries."""
+        if child.order.duty is Duty.FAREWELL:
+            child.hurry(now, self._config.farewell_seconds)
+        else:
+            child.asked = child.asked or EndedBy.SHUTDOWN
 
     def _term_of(self, order: ProcessOrder) -> Term | None:
         return trust.errand(order) if order.duty is Duty.ERRAND else self._terms.get(order.turn_id)

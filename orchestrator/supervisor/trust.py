@@ -22,6 +22,8 @@ class Config:
 
     `installation` is part of the marker and holds no colon. `kill_grace_seconds` lies between SIGINT, SIGTERM and
     SIGKILL: long enough for an agent program to write its session file, short enough for a person who waits.
+    `farewell_seconds` is what a program that tidies up gets of its time once the worker is being stopped: whoever
+    stops it kills it soon after.
     """
 
     installation: str
@@ -32,6 +34,7 @@ class Config:
     freeze_limit_seconds: float = 300
     sweep_seconds: float = 5
     kill_grace_seconds: float = 5
+    farewell_seconds: float = 5
 
     @property
     def silence_seconds(self) -> float:
