@@ -8,8 +8,9 @@ In one breath: board -> plan -> turns -> effects -> write-backs. The map of the 
     engine/                acts: reads the world through the doors, asks the domain, writes
     trackers/ agents/      one file for each kind of board and each kind of agent program
     store/                 Postgres; the only importer of SQLAlchemy
-    leases queue clock workspaces workflow settings embedded
+    leases queue clock workspaces hooks workflow settings embedded
     flows/ supervisor/     what a durable task consists of; the process beside each worker
+    environment            what an agent or a hook sees of ours
     ports/ telemetry       the doors as Protocols; logs and metrics
     domain/                decides; pure, standard library only
 """

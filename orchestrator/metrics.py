@@ -6,7 +6,7 @@ A series is there also while its value is zero, so that an alert on it can tell 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -61,6 +61,8 @@ class _Fleet(Collector):
         yield _gauge("outbox_rows", "Writes not settled yet.", _filled(writes, names, _WRITE_STATUSES), labels=_STATUS)
         oldest = [((name, status), self._oldest(name, status)) for name in names for status in _WRITE_STATUSES]
         yield _gauge("outbox_oldest_age_seconds", "Age of the oldest of them.", oldest, labels=_STATUS)
+        for name, what, pick in _OF_CANCELS:
+            yield _gauge(name, what, [((), pick(seen.cancels))], labels=())
         holds = Counter((hold.scope, hold.kind) for hold in seen.holds)
         standing = ((key, float(count)) for key, count in holds.items())
         yield _gauge("holds", "Standing holds.", standing, labels=("scope", "kind"))
@@ -77,6 +79,13 @@ def _age(at: datetime | None, now: datetime) -> float:
     return max((now - at).total_seconds(), 0.0) if at is not None else float("inf")
 
 
+# From a cancel to the end of its turn's processes: what a person who drags a card waits for, once a tick has seen it.
+_OF_CANCELS: tuple[tuple[str, str, Callable[[Sequence[float]], float]], ...] = (
+    ("cancels", "Running turns that were cancelled in the last day.", lambda each: float(len(each))),
+    ("cancel_longest_seconds", "The longest from a cancel to its turn's end.", lambda each: max(each, default=0.0)),
+    ("cancel_last_seconds", "The last of them.", lambda each: each[-1] if each else 0.0),
+)
+
 # What is true of each workflow now.
 _OF_WORKFLOWS: tuple[tuple[str, str, Callable[[WorkflowView, datetime], float]], ...] = (
     (
@@ -88,6 +97,11 @@ _OF_WORKFLOWS: tuple[tuple[str, str, Callable[[WorkflowView, datetime], float]],
         "workflow_file_bad",
         "1 while the file cannot be used and an older version stays.",
         lambda each, _: float(each.file_problem is not None),
+    ),
+    (
+        "workflow_resting",
+        "1 while a provider is waited for, and until one card after it ended well.",
+        lambda each, _: float(each.rest_until is not None),
     ),
     ("workflow_version", "The version in force.", lambda each, _: float(each.version)),
     (

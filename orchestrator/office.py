@@ -24,6 +24,8 @@ from orchestrator.supervisor import client
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
 CONTROL_SLOTS = RELAY_SLOTS = 2
+# An archive of a large workspace keeps the disk busy for minutes; the next one can wait.
+TIDY_SLOTS = 1
 # A supervisor that leaves so many beats unanswered is frozen, however short the lease: one lost beat is a busy machine.
 FEWEST_BEATS = 3
 
@@ -37,6 +39,7 @@ class Context:
     publisher: Publisher
     control: Slots
     relay: Slots
+    tidy: Slots
     supervisor: client.SupervisorClient
     pulse: Pulse
     only: str | None = None
@@ -57,6 +60,7 @@ def context() -> Context:
         publisher=Publisher(ports),
         control=Slots(CONTROL_SLOTS),
         relay=Slots(RELAY_SLOTS),
+        tidy=Slots(TIDY_SLOTS),
         supervisor=supervisor,
         pulse=Pulse(
             seconds=found.beat_seconds,
@@ -87,6 +91,7 @@ def hand_back() -> None:
     """Take no more turns, and end the running ones with their sessions kept; they conclude as `deploy`."""
     here = context()
     here.worker.turns.close()
+    here.tidy.close()
     here.supervisor.stop_all()
 
 
@@ -114,7 +119,9 @@ def _row_of(ports: Ports, worker: Worker) -> Callable[[], None]:
     who = worker.identity
 
     def tell() -> None:
-        slots, busy = worker.turns.count, worker.turns.busy
-        ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+        slots, busy = worker.turns.offered, worker.turns.busy
+        is_draining = ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+        if is_draining and slots:
+            hand_back()
 
     return tell

@@ -57,6 +57,10 @@ class CeleryQueue:
         """Offer a queued turn to the workers."""
         self._publish("tasks.turn", TURNS, {"turn_id": str(turn_id), "fence": fence}, label=label)
 
+    def tidy(self) -> None:
+        """Say that there are workspaces that may go."""
+        self._publish("tasks.tidy", TURNS, {}, label="workspaces")
+
     def relay(self) -> None:
         """Say that the outbox has something to post, unless this process said so a moment ago."""
         now = time.monotonic()

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
+from pathlib import Path
 from typing import TextIO
 from uuid import UUID
 
@@ -135,6 +136,21 @@ def turn_started(item: str, *, turn_id: UUID, fence: int, attempt: int) -> None:
 def turn_ended(item: str, *, turn_id: UUID, fence: int, stop: Enum, session: str | None = None) -> None:
     """A turn was concluded."""
     _say(logging.INFO, "turn ended", item=item, turn=turn_id, fence=fence, stop=stop.value, session=session)
+
+
+def hook_failed(item: str, *, hook: str, how: str, output: Path) -> None:
+    """A hook did not end well; the file keeps all that it said."""
+    _say(logging.WARNING, "hook failed", item=item, hook=hook, how=how, output=str(output))
+
+
+def workspace_removed(item: str, *, path: Path) -> None:
+    """The workspace of a closed card is gone."""
+    _say(logging.INFO, "workspace removed", item=item, path=str(path))
+
+
+def workspace_stays(item: str, *, path: Path, why: str) -> None:
+    """A workspace that was to go stays for now."""
+    _say(logging.WARNING, "workspace stays", item=item, path=str(path), why=why)
 
 
 def turn_refused(turn_id: UUID, *, fence: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
+from orchestrator import adapters, clock, hooks, leases, prompts, queue, settings, workflow, workspaces
 from orchestrator.celery import app
 from orchestrator.ports import Ports
 from orchestrator.ports.store import StoreUnavailable
@@ -33,6 +33,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         ),
         workspaces=workspaces.GitWorkspaces(),
         prompts=prompts.LiquidPrompts(),
+        hooks=hooks.SupervisedHooks(environment),
         tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
         agent=adapters.Agents(environment),
         supervisor=lambda: _required(supervisor),

@@ -3,6 +3,7 @@
 from prometheus_client.parser import text_string_to_metric_families
 
 from orchestrator import metrics
+from orchestrator.domain.turn import Outcome
 from tests.stage import stage, world
 
 __all__ = ["stage", "world"]
@@ -34,6 +35,23 @@ def test_waits_are_counted_by_their_reason(world):
     assert told["waiting_items", "world", "running"] == 1
     assert told["open_turns", "world", "queued"] == 1
     assert told["open_turns", "world", "running"] == 0
+
+
+def test_a_rest_and_a_cancel_are_told(world):
+    """A gauge that is back at zero when it is over, and how long the last cancel took."""
+    world.add("A-1")
+    world.script("A-1", Outcome.FAILED, retry_after_seconds=600)
+    world.tick()
+    world.deliver()
+    assert numbers(world)["workflow_resting", "world"] == 1
+    assert numbers(world)["cancels",] == 0
+    world.command("world", "wake")
+    world.agents.during = lambda _turn: (world.close("A-1"), world.tick())
+    world.jump(600)
+    world.run_until_quiet()
+    told = numbers(world)
+    assert (told["workflow_resting", "world"], told["cancels",]) == (0, 1)
+    assert told["cancel_last_seconds",] == told["cancel_longest_seconds",] > 0
 
 
 def test_a_broken_contract_and_a_bad_file_are_told_and_heal(world):

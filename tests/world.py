@@ -18,7 +18,7 @@ from orchestrator.domain.contract import StateContract
 from orchestrator.domain.item import Item
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import reconcile, relay, turn
+from orchestrator.engine import reconcile, relay, tidy, turn
 from orchestrator.engine.reconcile import Report
 from orchestrator.engine.worker import Identity, Slots, Worker
 from orchestrator.ports import Ports
@@ -26,8 +26,9 @@ from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import StoreUnavailable, WorkerRow, WorkflowRow
 from orchestrator.store.open import PostgresStore
 from orchestrator.trackers.memory import MemoryBoard, MemoryTracker
+from tests.memory import commands, tables
 from tests.memory.clock import HandClock
-from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents
+from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
 from tests.memory.queue import MemoryQueue
 from tests.memory.rooms import Rooms
@@ -39,21 +40,6 @@ HOST, BOOT = "host", "boot"
 # Longer than every pause of ours that a world can be in: a lease, a claim of the relay, a backoff after two failures.
 LONG_SECONDS = 80.0
 ROUNDS = 25
-
-_EMPTY = """
-    do $$ begin
-        delete from outbox; delete from hold; delete from step; delete from turn; delete from task; delete from history;
-        delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
-        delete from worker;
-        update pulse set rung_at = null, server_start = null, blind_until = null;
-    end $$
-"""
-# Every row version of what a tick could change; a ring and a worker's beat are not part of it.
-_TABLES = ("item", "task", "turn", "step", "outbox", "hold", "wait", "history", "workflow", "workflow_version")
-_VERSIONS = " union all ".join(
-    f"select '{table}', count(*), md5(string_agg(ctid::text || xmin::text, ',' order by ctid)) from {table}"
-    for table in _TABLES
-)
 
 
 class NeverQuiet(AssertionError):
@@ -85,6 +71,8 @@ class World:
     believes_supervisors: bool = False
     clock: HandClock = field(default_factory=HandClock)
     queue: MemoryQueue = field(default_factory=MemoryQueue)
+    workspaces: MemoryWorkspaces = field(default_factory=MemoryWorkspaces)
+    hooks: ScriptedHooks = field(default_factory=ScriptedHooks)
     processes: list[Process] = field(default_factory=list)
     bodies: dict[str, Workflow] = field(init=False)
     board: MemoryBoard = field(init=False)
@@ -99,7 +87,7 @@ class World:
         self.leases = MemoryLeases(self.clock.boot_seconds)
         self.bodies = {"body": self.workflow}
         self.store.set_offset(0)
-        self.store.slow.change(_EMPTY)
+        self.store.slow.change(tables.EMPTY)
         row = WorkflowRow("world", 0, "digest", "body", "WORKFLOW.md", "memory:world")
         self.store.workflows.publish(row, interval_ms=self.workflow.interval_ms)
         self.process = self.hire()
@@ -123,6 +111,10 @@ class World:
         """A person throws the card away, if it is there still."""
         with suppress(KeyError):
             self.board.delete(item_id)
+
+    def command(self, item_id: str | None, verb: str, reason: str = "why", **more: Any) -> Any:
+        """A person types a command about a card, the workflow ("world") or the fleet (None)."""
+        return commands.give(self.store.operators, item_id, verb, reason=reason, **more)
 
     def state(self, item_id: str) -> str | None:
         """Where the card stands; None when it is gone."""
@@ -188,11 +180,19 @@ class World:
         """Post what is due."""
         return self._do(lambda: relay.drain(self.process.ports))
 
+    def tidy(self) -> int | None:
+        """Take away the workspaces that may go, if a worker was called for that."""
+        if not self.queue.tidies:
+            return None
+        self.queue.tidies = 0
+        return self._do(lambda: tidy.tidy_all(self.process.ports, self.process.worker))
+
     def settle_down(self) -> bool:
         """One round of everything: a tick, its turns, their write-backs. Whether nothing went wrong in it."""
         hired = self.hired
         report = self.tick()
         self.deliver()
+        self.tidy()
         posted = self.relay()
         return self.hired == hired and posted is not None and report is not None and report.fault is None
 
@@ -264,20 +264,22 @@ class World:
         cards = tuple(
             (item_id, self.board.item(item_id).revision, self.board.said(item_id)) for item_id in self.board.ids()
         )
-        return self.rows(_VERSIONS), cards, len(self.agents.log)
+        return self.rows(tables.VERSIONS), cards, len(self.agents.log)
 
     # --- private ---------------------------------------------------------------------------------------------------
 
     def _hello(self, process: Process) -> None:
         who, slots = process.worker.identity, process.worker.turns
-        self.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots.count, slots.busy, ("turns",)))
+        self.store.workers.beat(
+            WorkerRow(who.id, who.host, who.boot_id, who.pid, slots.offered, slots.busy, ("turns",))
+        )
 
     def _renew(self, refs: Any) -> Any:
         return self.store.turns.renew(refs, lease_seconds=LEASE_SECONDS)
 
     def _ports(self, pid: int, supervisor: HandSupervisor) -> Ports:
         store, wrap = self.store, self.wrap
-        names = ("reconciler", "workflows", "items", "turns", "outbox", "workers")
+        names = ("reconciler", "workflows", "items", "turns", "outbox", "workers", "workspaces")
         rooms = Rooms(store.installation, *(wrap(pid, name, getattr(store, name)) for name in names))
         board, agents = wrap(pid, "tracker", MemoryTracker(self.board)), wrap(pid, "agent", self.agents)
         return Ports(
@@ -286,7 +288,8 @@ class World:
             queue=wrap(pid, "queue", self.queue),
             clock=self.clock,
             workflows=OneWorkflow(self.bodies),  # type: ignore[arg-type]
-            workspaces=MemoryWorkspaces(),
+            workspaces=self.workspaces,
+            hooks=self.hooks,
             prompts=PlainPrompts(),
             tracker=lambda _workflow: board,
             agent=lambda _workflow: agents,

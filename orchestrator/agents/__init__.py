@@ -1,6 +1,5 @@
 """One file for each kind of agent program, with `connect(settings, inherited) -> ports.agent.Agent`.
 
 The module is the plug-in: `agent.kind` names it, and the door's suite (`tests/doors/test_agent.py`) finds it by listing
-this package. What all kinds share stands beside them: `environment` (what a program may see) and `report` (what it may
-say of its turn).
+this package. What all kinds share stands beside them: `report` (what a program may say of its turn).
 """

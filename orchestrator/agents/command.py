@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pydantic_core
 
-from orchestrator.agents import environment, report
+from orchestrator import environment
+from orchestrator.agents import report
 from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import AgentSettings
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn

@@ -9,7 +9,22 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, retire, run, status, up, validate
+from orchestrator.cli import (
+    drain,
+    exits,
+    explain,
+    history,
+    init,
+    metrics,
+    migrate,
+    operate,
+    plan,
+    retire,
+    run,
+    status,
+    up,
+    validate,
+)
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -30,6 +45,12 @@ app.command("run")(run.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
 app.command("retire")(retire.command)
+app.command("hold")(operate.hold)
+app.command("release")(operate.release)
+app.command("resume")(operate.resume)
+app.command("discard")(operate.discard)
+app.command("dead-letters")(operate.dead_letters)
+app.command("drain")(drain.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

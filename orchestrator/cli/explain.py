@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from orchestrator.cli import output, records
-from orchestrator.cli.status import ago
-from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WriteView
+from orchestrator.cli.status import ago, way_out
+from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WorkspaceView, WriteView
 
 
 def command(
@@ -32,25 +32,36 @@ def command(
 
 def sentences(told: Explanation) -> Iterator[str]:
     """The strongest reason first: a turn that is open, a hold, a write that is not settled, a wait; then the past."""
-    where = f" last seen in {told.item.state!r}, workflow {told.item.workflow}" if told.item else ""
-    yield f"{told.identifier}:{where}" if where else f"{told.identifier}: no turn of it was ever opened"
+    yield f"{told.identifier}: {_where(told)}"
     if told.turn is not None:
         yield f"  {_open(told.turn, told)}"
     for hold in told.holds:
         yield f"  {_held(hold, told)}"
-    if told.problem is not None:
-        yield f"  nothing of its workflow starts until the board is whole again: {told.problem}"
-    if told.retired:
-        yield "  its workflow is retired: nothing of it starts until its file is edited, or `up` starts with it"
+    yield from _workflow(told)
     for write in told.writes:
         yield f"  {_unsent(write, told)}"
     if told.wait is not None and told.turn is None:
         yield f"  {_waiting(told.wait, told)}"
     if told.task is not None and told.turn is None:
         yield f"  {_task(told.task)}"
+    for workspace in told.workspaces:
+        yield f"  {_workspace(workspace, told)}"
     for turn in reversed(told.turns):
         if turn.ended_at is not None:
             yield f"  {_ended(turn, told)}"
+
+
+def _workflow(told: Explanation) -> Iterator[str]:
+    if told.problem is not None:
+        yield f"  nothing of its workflow starts until the board is whole again: {told.problem}"
+    if told.retired:
+        yield "  its workflow is retired: nothing of it starts until its file is edited, or `up` starts with it"
+
+
+def _where(told: Explanation) -> str:
+    if told.item is None or not told.item.state:
+        return "no turn of it was ever opened"
+    return f"last seen in {told.item.state!r}, workflow {told.item.workflow}"
 
 
 def _open(turn: TurnView, told: Explanation) -> str:
@@ -65,7 +76,8 @@ def _held(hold: HoldView, told: Explanation) -> str:
     until = f" at {output.text(hold.until)}" if hold.until else ""
     on = "it" if hold.identifier else hold.workflow or "the fleet"
     placed = f"a hold stands on {on} ({hold.kind}, placed {ago(hold.placed_at, told.now)})"
-    return f"{placed}: {hold.reason}; lifted by {hold.lift}{until}; who is asked: {hold.owner}"
+    lifted = f"lifted by {hold.lift}{until}; who is asked: {hold.owner}; the way out: {way_out(hold)}"
+    return f"{placed}: {hold.reason}; {lifted}"
 
 
 def _unsent(write: WriteView, told: Explanation) -> str:
@@ -84,6 +96,14 @@ def _task(task: TaskView) -> str:
         return f"its task ended {task.status} ({task.stop_reason}) at {output.text(task.ended_at)}"
     due = f"due at {output.text(task.due_at)}" if task.due_at else "waiting for the tick"
     return f"its task is {task.status}, the next turn {due}"
+
+
+def _workspace(workspace: WorkspaceView, told: Explanation) -> str:
+    on = f" on branch {workspace.branch}" if workspace.branch else ""
+    kept = f"; unfinished work is kept: {workspace.kept}" if workspace.kept else ""
+    if workspace.removed_at is not None:
+        return f"its workspace on {workspace.host} was removed {ago(workspace.removed_at, told.now)}{kept}"
+    return f"its workspace is {workspace.path} on {workspace.host}{on}{kept}"
 
 
 def _ended(turn: TurnView, told: Explanation) -> str:

@@ -8,20 +8,27 @@ from contextlib import contextmanager
 import orchestrator.store.migrate as schema
 from orchestrator import settings
 from orchestrator.cli.exits import Exit, Trouble
-from orchestrator.store.open import open_store
+from orchestrator.store.open import PostgresStore, open_store
 from orchestrator.store.queries import Queries
 
 
 @contextmanager
-def reading() -> Iterator[Queries]:
-    """The queries of this folder's system. Raises settings.NotConfigured, SchemaMismatch, StoreUnavailable."""
+def store() -> Iterator[PostgresStore]:
+    """The store of this folder's system. Raises settings.NotConfigured, SchemaMismatch, StoreUnavailable."""
     database_url = settings.load().database_url
     schema.refuse_other_schema(database_url)
-    store = open_store(database_url)
+    opened = open_store(database_url)
     try:
-        yield store.queries
+        yield opened
     finally:
-        store.close()
+        opened.close()
+
+
+@contextmanager
+def reading() -> Iterator[Queries]:
+    """The queries of this folder's system; raises what `store` does."""
+    with store() as opened:
+        yield opened.queries
 
 
 def unknown(key: str) -> Trouble:

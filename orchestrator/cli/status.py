@@ -10,7 +10,9 @@ import typer
 
 from orchestrator.cli import output, records
 from orchestrator.cli.output import Rows
-from orchestrator.store.views import Overview, WorkflowView
+from orchestrator.domain import hold as domain
+from orchestrator.domain.hold import HoldKind, HoldScope, Lift
+from orchestrator.store.views import HoldView, Overview, WorkflowView
 
 
 def command(
@@ -48,8 +50,14 @@ def tables(overview: Overview) -> tuple[Rows, ...]:
 
 
 def _workers(overview: Overview) -> Rows:
-    rows = [(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, overview.now)) for each in overview.workers]
-    return Rows("workers", ("host", "pid", "slots", "busy", "seen"), rows)
+    rows = [
+        (
+            *(each.host, each.pid, each.slots, each.busy, ago(each.seen_at, overview.now)),
+            f"since {output.text(each.draining_at)}" if each.draining_at else "",
+        )
+        for each in overview.workers
+    ]
+    return Rows("workers", ("host", "pid", "slots", "busy", "seen", "draining"), rows)
 
 
 def _workflows(overview: Overview) -> Rows:
@@ -73,6 +81,11 @@ def _problems(overview: Overview) -> Rows:
             (each.name, f"version {each.version} stays", each.file_problem)
             for each in overview.workflows
             if each.file_problem
+        ),
+        *(
+            (each.name, f"rests until {output.text(each.rest_until)}", f"{each.rest_why}; one card is tried then")
+            for each in overview.workflows
+            if each.rest_until
         ),
     ]
     return Rows("problems", ("workflow", "where", "problem"), rows)
@@ -115,12 +128,19 @@ def _holds(overview: Overview) -> Rows:
     rows = [
         (
             each.identifier or each.workflow or each.scope,
-            *(each.kind, each.reason, each.lift),
+            *(each.kind, each.reason, each.owner),
             ago(each.placed_at, overview.now),
+            way_out(each),
         )
         for each in overview.holds
     ]
-    return Rows("holds", ("on", "kind", "reason", "lifted by", "since"), rows)
+    return Rows("holds", ("on", "kind", "reason", "who is asked", "since", "way out"), rows)
+
+
+def way_out(hold: HoldView) -> str:
+    """What a person does about a hold, as it is typed."""
+    name = hold.identifier or hold.workflow or ""
+    return domain.way_out(HoldScope(hold.scope), HoldKind(hold.kind), Lift(hold.lift), name=name)
 
 
 def ago(at: datetime | None, now: datetime) -> str:

@@ -24,10 +24,16 @@ class HoldKind(Enum):
     BLOCKED = "blocked"  # the agent reported that it cannot go on; a person lifts it
     FINISHED = "finished"  # done, on a board without a review column; a person lifts it
     DEAD_LETTER = "dead_letter"  # attempts or sessions used up; `resume` lifts it, `discard` fails the task
+    DISCARDED = "discarded"  # a person gave a dead letter up; a person's move or release lifts it
     MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
     PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
     OPERATOR = "operator"  # a person's command; a person lifts it
+
+
+# A person's permission to stop what a tick held back is for the turns that ran then, and for this long: after it the
+# board may be wrong again.
+BRAKE_RELEASED_SECONDS = 600
 
 
 class Lift(Enum):
@@ -48,3 +54,22 @@ class Hold:
     reason: str
     owner: str = "a person"
     until: datetime | None = None
+
+
+# What no other write of ours or hand on the board may lift: a person has to say so.
+FIRM = frozenset({HoldKind.OPERATOR, HoldKind.SERVED_ELSEWHERE})
+
+
+def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
+    """What a person does to lift a hold; `name` is the card's or the workflow's, as it is typed in a command."""
+    target = {HoldScope.ITEM: name, HoldScope.WORKFLOW: f"--workflow {name}", HoldScope.FLEET: "--fleet"}[scope]
+    release = f"`orchestrator release {target}`"
+    if kind is HoldKind.DEAD_LETTER:
+        return f"`orchestrator resume {target}` or `orchestrator discard {target}`, or move the card away and back"
+    if kind is HoldKind.MASS_CANCEL:
+        return f"a board that shows the cards again, or {release}, which lets their turns be stopped"
+    if lift is Lift.TIME:
+        return f"by itself when its time has passed, or {release}"
+    if scope is HoldScope.ITEM and kind not in FIRM:
+        return f"{release}, or move the card away and back"
+    return release

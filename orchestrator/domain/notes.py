@@ -76,6 +76,11 @@ def stuck(installation: str, turn_id: UUID, reason: str) -> Write:
 _WAY_OUT = "Move the card to another column, and it starts again when it is back in an active one."
 
 
+def kept(ordinal: int, *, where: str, branch: str | None) -> str:
+    """Unfinished work was preserved before its workspace went."""
+    return f"The workspace was removed after turn {ordinal}{_on(branch)}. Unfinished work is kept: `{where}`."
+
+
 def _headline(conclusion: Conclusion, ordinal: int, branch: str | None) -> str:
     match conclusion:
         case Handoff(stop=stop):

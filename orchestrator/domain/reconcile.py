@@ -150,7 +150,7 @@ _OURS = ""
 def _dealt(free: int, wanted: int, view: View) -> Counter[str]:
     """The free worker slots by the workflow that may take them."""
     records = view.records
-    room = max(view.limits.max_concurrent - records.open_turns(), 0)
+    room = select.room(view)
     if not records.rivals:
         return Counter({_OURS: free})
     ours = shares.Claim(_OURS, records.open_turns(), min(wanted, room), records.served_at)
@@ -184,7 +184,8 @@ def unwanted(record: ItemRecord, view: View) -> StopReason | None:
 def _is_braked(ours: Iterable[ItemRecord], stops: Mapping[str, StopReason], view: View) -> bool:
     """Whether this look would stop most of the fleet, or an earlier one would have and this one does not contradict it.
 
-    A card that a person closed is a decision and does not count. A broken contract stops nothing else anyway.
+    A card that a person closed is a decision and does not count, and neither does a turn that a person let be stopped
+    by releasing the brake. A broken contract stops nothing else anyway.
     """
     if view.records.braked and (view.records.contract_broken or not view.board.whole):
         return True
@@ -192,7 +193,7 @@ def _is_braked(ours: Iterable[ItemRecord], stops: Mapping[str, StopReason], view
         1
         for record in ours
         if record.turn is not None
-        and not record.turn.cancelled
+        and not (record.turn.cancelled or record.turn.vouched)
         and stops.get(record.id) not in {None, StopReason.TERMINAL_SEEN}
     )
     is_mass = doubtful > MASS_CANCEL_FLOOR and 2 * doubtful > view.records.open_turns()

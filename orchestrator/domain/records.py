@@ -10,6 +10,7 @@ from uuid import UUID
 
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Item
+from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 
@@ -42,7 +43,8 @@ class TurnRecord:
 
     It stood there at dispatch, a later tick saw it there, or a move of ours put it there. The caps count it there, and
     a hold remembers it: the state that a worker re-read may be older than a move of ours. `dead` is its supervisor's
-    word, which needs no clock: it counts even when no lease may be judged.
+    word, which needs no clock: it counts even when no lease may be judged. `vouched`: a person who released the
+    mass-cancel brake lately saw it run, and let it be stopped.
     """
 
     id: UUID
@@ -53,6 +55,7 @@ class TurnRecord:
     lease_until: datetime | None = None
     cancelled: bool = False
     dead: bool = False
+    vouched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +98,8 @@ class Records:
     `free_slots` counts the turn slots of live workers that no running turn takes, at most as many as the fleet's cap
     leaves; what is queued here is subtracted by the plan. `rivals` are the other workflows whose cards wait for a
     worker's slot, `served_at` is when a turn of this one was opened last. `braked` says that one of the workflow's
-    holds is the mass-cancel brake. `retired`: a person let the workflow go; what runs
-    finishes, and nothing begins.
+    holds is the mass-cancel brake; `rest` stands while a provider is waited for, and until a turn after it ended well.
+    `retired`: a person let the workflow go; what runs finishes, and nothing begins.
     """
 
     items: Mapping[str, ItemRecord]
@@ -109,6 +112,7 @@ class Records:
     rivals: tuple[Claim, ...] = ()
     served_at: datetime | None = None
     retired: bool = False
+    rest: Rest | None = None
     waits: Mapping[str, str] = field(default_factory=dict)
 
     def live(self) -> Iterator[ItemRecord]:

@@ -34,7 +34,7 @@ class NotDispatched(Enum):
     NO_WORKER_SLOT = "no_worker_slot"  # no worker has a free turn slot for it, nor the fleet's cap room
     NO_WORKER_FOR_MANIFEST = "no_worker_for_manifest"  # no worker can run its version
     WORKSPACE_UNREACHABLE = "workspace_unreachable"  # the host of its workspace is silent
-    QUOTA = "quota"  # a provider asked to wait
+    QUOTA = "quota"  # a provider asked to wait, or several cards failed alike; one card is tried after it
     CONTRACT_BROKEN = "contract_broken"  # the board lacks a configured state
     REDIS_LEASE_TAKEN = "redis_lease_taken"  # somebody else is at it
     PUBLISH_FAILED = "publish_failed"  # the broker did not take the message
@@ -97,6 +97,7 @@ def wait_of(item: Item, record: ItemRecord | None, view: View) -> Wait | None:
         or _busy(record, view)
         or _held(record, view.records)
         or _doubted(view)
+        or _resting(view)
     )
 
 
@@ -138,14 +139,21 @@ def rank(item: Item) -> tuple[int, float, str, str]:
     return urgent, age, item.identifier, item.id
 
 
+def room(view: View) -> int:
+    """How many more turns the workflow may have open: a single one while it is found out whether a rest is over."""
+    cap = view.limits.max_concurrent if view.records.rest is None else 1
+    return max(cap - view.records.open_turns(), 0)
+
+
 def fill_slots(candidates: Iterable[Item], view: View, *, worker_slots: int, reasons: dict[str, Wait]) -> list[Item]:
     """Give the free slots to the candidates in order of rank; every one that gets none gets its reason in `reasons`."""
-    free = max(view.limits.max_concurrent - view.records.open_turns(), 0)
+    free = room(view)
+    full_is = _NO_SLOT_TOTAL if view.records.rest is None else _TRIED_FIRST
     taken = view.records.open_turns_by_state(view.board)
     chosen: list[Item] = []
     for item in sorted(candidates, key=rank):
         full = len(chosen) >= free
-        wait = _NO_SLOT_TOTAL if full else _no_slot(item, taken, view.limits, workers=worker_slots - len(chosen))
+        wait = full_is if full else _no_slot(item, taken, view.limits, workers=worker_slots - len(chosen))
         if wait is None:
             chosen.append(item)
             taken[fold(item.state)] += 1
@@ -160,6 +168,7 @@ _UNRANKED = _LOWEST_PRIORITY + 1
 _NO_AGE = float("inf")
 
 _NO_SLOT_TOTAL = Wait(NotDispatched.NO_SLOT_TOTAL)
+_TRIED_FIRST = Wait(NotDispatched.QUOTA, "one card is tried first")
 _NO_WORKER_SLOT = Wait(NotDispatched.NO_WORKER_SLOT)
 
 
@@ -203,6 +212,13 @@ def _held(record: ItemRecord | None, records: Records) -> Wait | None:
 def _doubted(view: View) -> Wait | None:
     """Nothing starts from a board that this very look does not believe; the hold that says so is set with the plan."""
     return Wait(NotDispatched.HELD_WORKFLOW, "the mass-cancel brake") if view.doubtful else None
+
+
+def _resting(view: View) -> Wait | None:
+    rest = view.records.rest
+    if rest is None or rest.is_over(view.now):
+        return None
+    return Wait(NotDispatched.QUOTA, f"{rest.why}; until {rest.until.isoformat(timespec='seconds')}")
 
 
 def _no_slot(item: Item, taken: Mapping[str, int], limits: Limits, *, workers: int) -> Wait | None:

@@ -59,7 +59,9 @@ class StopReason(Enum):
     CONTRACT_BROKEN = "contract_broken"  # the workflow or its workspace could not be used
     EXPIRED = "expired"  # the task's deadline passed
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
+    QUOTA = "quota"  # a provider asked to wait; counts against no cap the first time in a row
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
+    HOOK_FAILED = "hook_failed"  # after_create or before_run failed or ran too long; it is tried again like any failure
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
 
 
@@ -96,6 +98,7 @@ class Counters:
     attempt: int = 1  # turns since the last clean end
     turns_in_row: int = 1  # continuations of one queueing
     sessions: int = 1  # conversations with the agent since a person's last move
+    has_waited: bool = False  # the turn before this one ended because a provider asked to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +157,8 @@ _TAKEN_AWAY = frozenset({StopReason.TERMINAL_SEEN, StopReason.MOVED_AWAY, StopRe
 
 # Stops that are nobody's failure: the turn is opened again as it was.
 _HANDED_BACK = frozenset({StopReason.DEPLOY, StopReason.READ_FAILED, StopReason.WORKSPACE_BUSY})
+# A shorter wait is no quota: the backoff of a failure covers it.
+QUOTA_FROM_SECONDS = 30.0
 # A tracker that did not answer, or a workspace that was not free, is tried again after about a tick.
 _TRY_AGAIN_SECONDS = 5.0
 
@@ -175,6 +180,8 @@ def conclude(  # noqa: PLR0913 -- what happened, what the card shows, two sets o
         return _left_the_active_states(ending, item, contract)
     if ending.outcome is Outcome.BLOCKED:
         return _blocked(ending)
+    if ending.outcome is Outcome.FAILED and (ending.retry_after_seconds or 0.0) >= QUOTA_FROM_SECONDS:
+        return _asked_to_wait(ending, counters, limits=limits, now=now)
     if ending.outcome is Outcome.FAILED:
         return _failed(ending, counters, limits=limits, now=now)
     if ending.outcome is Outcome.CONTINUE:
@@ -209,6 +216,16 @@ def _blocked(ending: Ending) -> Conclusion:
     reason = ending.reason or ending.summary or "the agent did not say why"
     status = TurnStatus.SUCCEEDED if ending.stop is StopReason.BLOCKED else TurnStatus.FAILED
     return Parked(HoldKind.BLOCKED, status, ending.stop, reason)
+
+
+def _asked_to_wait(ending: Ending, counters: Counters, *, limits: TurnLimits, now: datetime) -> Conclusion:
+    """Tried again when the provider said. Once that is nobody's failure; an agent that always says so has attempts."""
+    if counters.has_waited and counters.attempt >= limits.max_attempts:
+        return _failed(ending, counters, limits=limits, now=now)
+    spent = counters.attempt if counters.has_waited else max(counters.attempt - 1, 0)
+    kept = Counters(spent, max(counters.turns_in_row - 1, 0), counters.sessions)
+    due_at = now + timedelta(seconds=ending.retry_after_seconds or 0.0)
+    return Recheck(due_at, TurnStatus.FAILED, StopReason.QUOTA, kept)
 
 
 def _failed(ending: Ending, counters: Counters, *, limits: TurnLimits, now: datetime) -> Conclusion:

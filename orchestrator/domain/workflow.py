@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from orchestrator.domain.contract import StateContract
 from orchestrator.domain.select import Limits
@@ -50,6 +51,24 @@ class AgentSettings:
     options: Mapping[str, object] = field(default_factory=dict)
 
 
+class Hook(Enum):
+    """When a command of the workflow runs beside the agent."""
+
+    AFTER_CREATE = "after_create"  # once, in a workspace that was made just now; its failure undoes the making
+    BEFORE_RUN = "before_run"  # before each attempt; its failure fails the attempt
+    AFTER_RUN = "after_run"  # after each attempt, whatever happened; its failure is told and ignored
+    BEFORE_REMOVE = "before_remove"  # before a workspace is removed; its failure is told and ignored
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """The commands by their moment, how long each may take, and what they see beside the allow-list."""
+
+    commands: Mapping[Hook, str] = field(default_factory=dict)
+    timeout_ms: int = 60_000
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class Workflow:
     """One workflow, whole. `prompt` is the Liquid body; `scope` names the board over all workflows that share it."""
@@ -64,4 +83,5 @@ class Workflow:
     prompt: str
     interval_ms: int = 30_000
     scope: str = ""
+    hooks: HookSettings = HookSettings()
     warnings: tuple[str, ...] = ()

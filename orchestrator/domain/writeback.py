@@ -22,6 +22,7 @@ class WriteKind(Enum):
     MERGED = "merged"  # the work was merged
     CANCELLED = "cancelled"  # a person stopped the turn
     HOLD = "hold"  # the item is held
+    KEPT = "kept"  # unfinished work was preserved, and its workspace goes
     ESCALATION = "escalation"  # a person is asked for
 
 
@@ -32,8 +33,9 @@ class Role(Enum):
     HANDOFF = "handoff"
 
 
-# What a closed card may still be told: that its agent was stopped, or its work merged. Anything else implies progress.
-_TOLD_AFTER_TERMINAL = frozenset({WriteKind.CANCELLED, WriteKind.MERGED})
+# What a closed card may still be told: that its agent was stopped, its work merged, or where unfinished work is kept.
+# Anything else implies progress.
+_TOLD_AFTER_TERMINAL = frozenset({WriteKind.CANCELLED, WriteKind.MERGED, WriteKind.KEPT})
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import apply, blockers
+from orchestrator.engine import apply, blockers, tidy
 from orchestrator.ports import Ports
 from orchestrator.ports.store import TickGrant, WorkflowRow
 from orchestrator.ports.tracker import Tracker, TrackerError
@@ -82,12 +82,14 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
         board, fault = Board({}, grant.began_at, whole=False), str(error)
     limits = replace(workflow.limits, only=only)
     plan = reconcile.plan(board, records, workflow.contract, limits=limits, now=grant.began_at)
-    _brake(ports, row, records=records, plan=plan)
+    _brake(ports, grant, records=records, plan=plan)
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
     written = ports.store.items.save_waits(
         grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole or row.retired, known=records.waits
     )
+    if grant.listing:
+        tidy.look(ports, grant, workflow=workflow, board=board)
     for other in plan.yields_to:
         ports.store.reconciler.request(other, listing=True)
     report = Report(grant.workflow, grant.listing, plan.counts(), fault, read_to)
@@ -164,17 +166,17 @@ def _say_malformed(board: Board, records: Records) -> None:
             telemetry.refused(bad.id, reason=NotDispatched.MALFORMED, detail=bad.reason)
 
 
-def _brake(ports: Ports, row: WorkflowRow, *, records: Records, plan: Plan) -> None:
+def _brake(ports: Ports, grant: TickGrant, *, records: Records, plan: Plan) -> None:
     """Hold the workflow when a plan would stop most of the fleet; lift it when a later read contradicts."""
     if plan.mass_cancel == records.braked:
         return
     if plan.mass_cancel:
         reason = "a tick would have cancelled more than half of the running items"
         hold = Hold(HoldScope.WORKFLOW, HoldKind.MASS_CANCEL, Lift.CONDITION, reason)
-        ports.store.items.hold_workflow(row.name, hold, HoldKind.MASS_CANCEL)
-        telemetry.held(row.name, kind=HoldKind.MASS_CANCEL, reason=reason)
+        ports.store.items.hold_workflow(grant.workflow, hold, HoldKind.MASS_CANCEL, seen_at=grant.began_at)
+        telemetry.held(grant.workflow, kind=HoldKind.MASS_CANCEL, reason=reason)
     else:
-        ports.store.items.hold_workflow(row.name, None, HoldKind.MASS_CANCEL)
+        ports.store.items.hold_workflow(grant.workflow, None, HoldKind.MASS_CANCEL, seen_at=grant.began_at)
 
 
 def _identifiers(board: Board) -> dict[str, str]:

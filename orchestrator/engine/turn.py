@@ -15,7 +15,7 @@ from orchestrator.domain import keys, turn
 from orchestrator.domain.item import Item
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import patience, refused, report, work
+from orchestrator.engine import desk, patience, refused, report, work
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
@@ -80,8 +80,8 @@ def _run(stage: Stage) -> Conclusion | None:
         if not _start(stage, item):
             ending = refused.why(stage.ports, stage.admitted, lease_seconds=stage.worker.lease_seconds)
         else:
-            desk = work.Desk(stage.ports, stage.admitted, stage.workflow, item, stage.worker)
-            ending = work.run(desk)
+            here = desk.Desk(stage.ports, stage.admitted, stage.workflow, item, stage.worker)
+            ending = work.run(here)
     return _conclude(stage, ending) if ending is not None else None
 
 
@@ -126,7 +126,7 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
         ending,
         _trusted(stage, item),
         stage.workflow.contract,
-        counters=stage.admitted.counters,
+        counters=replace(stage.admitted.counters, has_waited=stage.admitted.retry_kind == StopReason.QUOTA.value),
         limits=stage.workflow.turn_limits,
         now=stage.now(),
     )

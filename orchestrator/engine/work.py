@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pathlib import Path
 
-from orchestrator.domain.item import Item
 from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.turn import Ending, Outcome, StopReason
-from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import patience, refused
-from orchestrator.engine.worker import Worker
-from orchestrator.ports import Ports
+from orchestrator.engine import hooks, patience, refused
+from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
-from orchestrator.ports.store import Admitted, StepRecord
+from orchestrator.ports.store import Made, StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
 
 # A checkout of a large repository takes minutes; past this it hangs, and the lease is not renewed any more.
 PREPARE_SECONDS = 600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What one turn works with."""
-
-    ports: Ports
-    admitted: Admitted
-    workflow: Workflow
-    item: Item
-    worker: Worker
 
 
 def run(desk: Desk) -> Ending | None:
@@ -44,12 +30,35 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
-    order = _agent_turn(desk, workspace, prompt)
-    if not _checkpoint(desk, StepRecord(2, "workspace", _described(workspace), str(order.transcript))):
+    _record_workspace(desk, workspace)
+    if not _checkpoint(desk, StepRecord(2, "workspace", _described(workspace), str(_transcript(desk)))):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    ending = _run_agent(desk, order)
+    ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
     if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
+    return ending
+
+
+def _record_workspace(desk: Desk, workspace: Workspace) -> None:
+    """Where the work lies: a fact, by which the workspace is found again when it may go."""
+    made = Made(
+        host=desk.worker.identity.host,
+        path=workspace.path,
+        root=workspace.path.parent,
+        lock_path=workspace.lock_path,
+        repository=workspace.repository,
+        branch=workspace.branch,
+    )
+    patience.persist(lambda: desk.ports.store.workspaces.record(desk.admitted.ref, made))
+
+
+def _attempt(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
+    """One attempt between its hooks. What they do to the workspace is no evidence of the agent's work."""
+    ending = hooks.before(desk, workspace)
+    if ending is None:
+        found = desk.ports.workspaces.inspect(workspace) if desk.workflow.hooks.commands else workspace
+        ending = _run_agent(desk, _agent_turn(desk, found, prompt))
+    hooks.after(desk, workspace, ending)
     return ending
 
 
@@ -58,13 +67,23 @@ def _run_agent(desk: Desk, order: AgentTurn) -> Ending:
     try:
         session = desk.ports.agent(desk.workflow).start(order, desk.ports.supervisor())
     except SpawnFailed as fault:
-        busy = fault.refusal is Refusal.WORKSPACE_BUSY
-        return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY if busy else StopReason.AGENT_FAILED, reason=str(fault))
+        return _not_started(fault)
     except AgentMisconfigured as fault:
-        return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault))
+        return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     for event in session.events():
         _record(desk, event)
     return session.ending()
+
+
+def _not_started(fault: SpawnFailed) -> Ending:
+    """Whether another try makes sense: not where a person has to put something right first (AE-02)."""
+    if fault.refusal in _FOR_A_PERSON:
+        return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
+    busy = fault.refusal is Refusal.WORKSPACE_BUSY
+    return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY if busy else StopReason.AGENT_FAILED, reason=str(fault))
+
+
+_FOR_A_PERSON = frozenset({Refusal.AGENT_NOT_FOUND, Refusal.INVALID_WORKSPACE_CWD, Refusal.MISSING_VARIABLE})
 
 
 def _record(desk: Desk, event: AgentEvent) -> None:
@@ -79,6 +98,10 @@ def _record(desk: Desk, event: AgentEvent) -> None:
 def _checkpoint(desk: Desk, step: StepRecord) -> bool:
     turns, lease = desk.ports.store.turns, desk.worker.lease_seconds
     return patience.persist(lambda: turns.checkpoint(desk.admitted.ref, step, lease_seconds=lease))
+
+
+def _transcript(desk: Desk) -> Path:
+    return desk.folder() / "transcript.log"
 
 
 def _described(workspace: Workspace) -> dict[str, object]:
@@ -116,7 +139,7 @@ def _prompt(desk: Desk) -> str:
 
 def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
     settings, ref = desk.workflow.agent, desk.admitted.ref
-    folder = desk.worker.state_dir / "turns" / str(ref.turn_id)
+    folder = desk.folder()
     folder.mkdir(parents=True, exist_ok=True)
     return AgentTurn(
         turn_id=ref.turn_id,
@@ -127,7 +150,7 @@ def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
         prompt=prompt,
         workspace=workspace.path,
         scratch=folder,
-        transcript=folder / "transcript.log",
+        transcript=_transcript(desk),
         session=desk.admitted.session,
         timeout_seconds=settings.turn_timeout_ms / 1000,
         stall_seconds=settings.stall_timeout_ms / 1000 if settings.stall_timeout_ms > 0 else None,

@@ -51,8 +51,13 @@ class Slots:
         self.count = count
 
     def close(self) -> None:
-        """Give out no more: the worker is being stopped."""
+        """Give out no more: the worker is being stopped, or drained."""
         self._closed = True
+
+    @property
+    def offered(self) -> int:
+        """How many it gives out in all; none once it is closed, whatever is busy still."""
+        return 0 if self._closed else self.count
 
     def _take(self) -> bool:
         with self._lock:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from orchestrator.domain.workflow import Workflow
 from orchestrator.ports.agent import Agent
 from orchestrator.ports.clock import Clock
+from orchestrator.ports.hooks import Hooks
 from orchestrator.ports.leases import Leases
 from orchestrator.ports.prompts import Prompts
 from orchestrator.ports.queue import Queue
@@ -35,6 +36,7 @@ class Ports:
     workflows: Workflows
     workspaces: Workspaces
     prompts: Prompts
+    hooks: Hooks
     tracker: Callable[[Workflow], Tracker]
     agent: Callable[[Workflow], Agent]
     supervisor: Callable[[], Supervisor]

@@ -21,6 +21,10 @@ class Queue(Protocol):
         """Offer a queued turn to the workers; `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`."""
         ...
 
+    def tidy(self) -> None:
+        """Say that there are workspaces that may go."""
+        ...
+
     def relay(self) -> None:
         """Say that the outbox has something to post."""
         ...

@@ -45,6 +45,14 @@ class EndedBy(Enum):
     SUPERVISOR_LOST = "supervisor_lost"  # the supervisor died; the next one swept the process away
 
 
+class Duty(Enum):
+    """What a program is to its turn, and so what ends it."""
+
+    WORK = "work"  # part of its work: a cancel, a stop or a lost fence ends it
+    FAREWELL = "farewell"  # tidies up behind it: also after a cancel or during a stop, never once the fence is lost
+    ERRAND = "errand"  # belongs to no turn: nothing is renewed for it; its time-out, a stop or its worker's end ends it
+
+
 @dataclass(frozen=True, slots=True)
 class ProcessOrder:
     """A process to start for a turn, in `cwd` (the workspace, canonical). `stdin` is written and closed.
@@ -65,6 +73,7 @@ class ProcessOrder:
     stall_seconds: float | None
     transcript_bytes: int = 10 * 1024 * 1024
     lock_path: Path | None = None
+    duty: Duty = Duty.WORK
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +133,10 @@ class Supervisor(Protocol):
 
     def cancelled(self, turn_id: UUID) -> StopReason | None:
         """The stop reason when the turn's cancel flag or the loss of its fence (LOST_WORKER) was seen, else None."""
+        ...
+
+    def has_processes(self, turn_id: UUID) -> bool:
+        """Whether any process of the turn may still run on this host; True where nobody can tell."""
         ...
 
     def beat(self) -> None:

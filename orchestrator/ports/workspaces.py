@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.ports.store import Made
 
 
 class WorkspaceFailed(Exception):
@@ -27,13 +29,45 @@ class Workspace:
     head: str | None
     dirty: str
     created_now: bool
+    repository: Path | None = None
 
 
 class Workspaces(Protocol):
     """Makes and inspects workspaces on this host."""
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
-        """Make the item's workspace or reuse it: contained in the root, one branch an item; raises WorkspaceFailed."""
+        """Make the item's workspace or reuse it: contained in the root, one branch an item.
+
+        One that was made and never finished is made anew: nobody has worked in it. Raises WorkspaceFailed, and
+        WorkspaceBusy while a process of an earlier turn holds its lock.
+        """
+        ...
+
+    def finish(self, workspace: Workspace) -> None:
+        """Its making is complete, the hook's part included: from here on it is never undone. Raises WorkspaceFailed."""
+        ...
+
+    def undo(self, workspace: Workspace) -> None:
+        """Take back one that was made now and not finished; does nothing to any other. Raises WorkspaceFailed."""
+        ...
+
+    def inspect(self, workspace: Workspace) -> Workspace:
+        """The same, with what stands in it now as the evidence to compare with. Raises WorkspaceFailed."""
+        ...
+
+    def closed(self, made: Made) -> AbstractContextManager[None]:
+        """Hold the lock of a workspace that is to go, so that nothing begins in it. Raises WorkspaceBusy."""
+        ...
+
+    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+        """Keep what would be lost with it as `name`, a ref or a file in `folder`; where it is, None for nothing.
+
+        Raises WorkspaceFailed.
+        """
+        ...
+
+    def remove(self, made: Made) -> None:
+        """Remove it, by the path and inside the root of its making; a branch never. Raises WorkspaceFailed."""
         ...
 
     def changed_since(self, workspace: Workspace) -> bool:

@@ -23,13 +23,13 @@ _OPEN_TURN = """
     select id, task_id, fence, status from turn
     where item_key = :item_key and status in ('queued', 'running') for no key update
 """
-_FLAG = "update turn set cancel = :stop where id = :turn_id and cancel is null"
+_FLAG = "update turn set cancel = :stop, cancel_at = stationkeeper_clock() where id = :turn_id and cancel is null"
 _LIVE_TASK = """
     select id from task
     where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for no key update
 """
 # A person has looked: caps count anew, and an open task wants its turn now.
-_COUNT_ANEW = """
+COUNT_ANEW = """
     update item set attempt = 0, turns_in_row = 0, sessions = 0 where key = :item_key
 """
 _MAKE_DUE = """
@@ -81,7 +81,7 @@ def lift_holds(database: Database, record: ItemRecord, reason: str) -> bool:
     def act(session: Session) -> bool:
         if holds.lift_of_item(session, item_key=record.key, by=reason) == 0:
             return False
-        session.change(_COUNT_ANEW, item_key=record.key)
+        session.change(COUNT_ANEW, item_key=record.key)
         session.change(_MAKE_DUE, item_key=record.key)
         session.change(_RING_OF_ITEM, item_key=record.key)
         return True

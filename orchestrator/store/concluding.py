@@ -15,7 +15,7 @@ from orchestrator.domain.hold import Hold, HoldScope, Lift
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason, TurnStatus
 from orchestrator.domain.writeback import Move, Role, Write
-from orchestrator.store import holds, writes
+from orchestrator.store import holds, resting, writes
 from orchestrator.store.database import Session
 
 LOCK_WORKFLOW = "select name from workflow where name = :workflow for no key update"
@@ -94,6 +94,7 @@ def apply(session: Session, ended: Ended, conclusion: Conclusion, *, parting: Pa
             _recheck(session, ended, conclusion)
         case Parked():
             _park(session, ended, conclusion)
+    resting.note(session, conclusion, workflow=ended.workflow, item_key=ended.item_key)
     writes.put(session, parting.writes, turn_id=ended.turn_id)
     session.change(RING, workflow=ended.workflow)
 

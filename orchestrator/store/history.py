@@ -12,6 +12,6 @@ _WRITE = """
 """
 
 
-def note(session: Session, kind: str, *, item_key: int | None, workflow: str, **detail: object) -> None:
+def note(session: Session, kind: str, *, item_key: int | None, workflow: str | None, **detail: object) -> None:
     """Write a line in the transaction of what it tells about."""
     session.change(_WRITE, item_key=item_key, workflow=workflow, kind=kind, detail=json.dumps(detail, default=str))

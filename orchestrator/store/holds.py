@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from orchestrator.domain.hold import Hold, HoldKind
+from orchestrator.ports.store.operators import Hand, Place
 from orchestrator.store.database import Database, Session
 
+# A tick that began before a person released it does not place it again: the person has seen what that tick saw.
 _PLACE_ON_WORKFLOW = """
     insert into hold (scope, workflow, kind, lift, reason, owner, until)
-    values ('workflow', :workflow, :kind, :lift, :reason, :owner, :until)
+    select 'workflow', :workflow, :kind, :lift, :reason, :owner, :until
+    where not exists (
+        select from hold
+        where scope = 'workflow' and workflow = :workflow and kind = :kind and by_hand
+            and lifted_at >= cast(:seen_at as timestamptz))
     on conflict do nothing
 """
+_PLACE = """
+    insert into hold (scope, workflow, item_key, kind, lift, reason, owner, placed_by, until, state_seen)
+    values (:scope, :workflow, :item_key, :kind, :lift, :reason, :owner, :owner,
+        stationkeeper_clock() + make_interval(secs => cast(:seconds as double precision)),
+        (select state from item where key = :item_key))
+    on conflict do nothing
+"""
+_THERE = """
+    lifted_at is null and scope = :scope and item_key is not distinct from cast(:item_key as bigint)
+        and (scope = 'item' or workflow is not distinct from :workflow)
+"""
+_CLOSE_EXPIRED = f"""
+    update hold set lifted_at = until, lifted_by = 'its time passed'
+    where {_THERE} and until <= stationkeeper_clock()
+"""
+_LIFT = f"""
+    update hold set lifted_at = stationkeeper_clock(), lifted_by = :by, lifted_reason = :why, by_hand = true
+    where {_THERE} and kind = any(:kinds)
+    returning kind
+"""
+
 _PLACE_ON_ITEM = """
     insert into hold (scope, workflow, item_key, kind, lift, reason, owner, until, state_seen)
     select 'item', item.workflow, item.key, :kind, :lift, :reason, :owner, :until, item.state
@@ -22,6 +52,7 @@ _LIFT_OF_ITEM = """
 _LIFT_OF_WORKFLOW = """
     update hold set lifted_at = stationkeeper_clock(), lifted_by = :by
     where scope = 'workflow' and workflow = :workflow and kind = :kind and lifted_at is null
+        and (cast(:seen_at as timestamptz) is null or placed_at <= :seen_at)
 """
 
 
@@ -43,10 +74,35 @@ def lift_of_item(session: Session, *, item_key: int, by: str) -> int:
     return session.change(_LIFT_OF_ITEM, item_key=item_key, by=by)
 
 
-def hold_workflow(database: Database, workflow: str, hold: Hold | None, *, kind: HoldKind) -> None:
-    """Place the hold of `kind` on a workflow, once; None lifts it."""
+def place(session: Session, there: Place, hold: Hold, *, seconds: float | None) -> bool:
+    """A person's hold on an item, a workflow or the fleet; False when one of its kind stands there."""
+    values = {"kind": hold.kind.value, "lift": hold.lift.value, "reason": hold.reason, "owner": hold.owner}
+    return session.change(_PLACE, **_where(there), **values, seconds=seconds) == 1
+
+
+def lift(session: Session, there: Place, hand: Hand, *, kinds: frozenset[HoldKind]) -> Sequence[HoldKind]:
+    """End the holds of these kinds that stand there; returns which did."""
+    wanted = [kind.value for kind in kinds]
+    rows = session.rows(_LIFT, **_where(there), kinds=wanted, by=hand.by, why=hand.reason)
+    return sorted((HoldKind(row.kind) for row in rows), key=lambda kind: kind.value)
+
+
+def close_expired(session: Session, there: Place) -> None:
+    """Write down the end of what ended by itself, so that another of its kind finds room."""
+    session.change(_CLOSE_EXPIRED, **_where(there))
+
+
+def _where(there: Place) -> dict[str, object]:
+    return {"scope": there.scope.value, "workflow": there.workflow, "item_key": there.item_key}
+
+
+def hold_workflow(
+    database: Database, workflow: str, hold: Hold | None, *, kind: HoldKind, seen_at: datetime | None
+) -> None:
+    """Place the hold of `kind` on a workflow, once; None lifts it. `seen_at` is when the look behind it began."""
     if hold is None:
-        database.change(_LIFT_OF_WORKFLOW, workflow=workflow, kind=kind.value, by="the tick saw otherwise")
+        by = "the tick saw otherwise"
+        database.change(_LIFT_OF_WORKFLOW, workflow=workflow, kind=kind.value, by=by, seen_at=seen_at)
         return
     database.change(
         _PLACE_ON_WORKFLOW,
@@ -56,4 +112,5 @@ def hold_workflow(database: Database, workflow: str, hold: Hold | None, *, kind:
         reason=hold.reason,
         owner=hold.owner,
         until=hold.until,
+        seen_at=seen_at,
     )

@@ -74,9 +74,11 @@ class Items:
         """Remember where the board shows the item of an open turn. Raises no version."""
         self._database.change(_REFRESH, key=record.key, state=state, state_folded=contract.fold(state))
 
-    def hold_workflow(self, workflow: str, hold: Hold | None, kind: HoldKind) -> None:
-        """Place the hold of `kind` on a workflow, once; None lifts it."""
-        holds.hold_workflow(self._database, workflow, hold, kind=kind)
+    def hold_workflow(
+        self, workflow: str, hold: Hold | None, kind: HoldKind, *, seen_at: datetime | None = None
+    ) -> None:
+        """Place the hold of `kind` on a workflow, once; None lifts it. A person's later release stands."""
+        holds.hold_workflow(self._database, workflow, hold, kind=kind, seen_at=seen_at)
 
     def save_waits(
         self,

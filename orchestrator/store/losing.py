@@ -13,6 +13,7 @@ from orchestrator.domain import notes
 from orchestrator.domain import turn as turns
 from orchestrator.domain.notes import Speaker
 from orchestrator.domain.records import ItemRecord
+from orchestrator.domain.tidy import BY_LEASE
 from orchestrator.domain.turn import Conclusion, Counters, StopReason, TurnLimits, TurnStatus
 from orchestrator.ports.store import TurnRef
 from orchestrator.store import concluding
@@ -34,7 +35,7 @@ _EXPIRED = """
     where turn.item_key = :item_key and turn.status = 'running' and turn.lease_until < stationkeeper_clock()
     for no key update of turn
 """
-_HOW = "update turn set death = coalesce(death, 'its lease ran out') where id = :turn_id"
+_HOW = f"update turn set death = coalesce(death, '{BY_LEASE}') where id = :turn_id"
 # The word of whoever watched it die. The lease ends now; every fenced write of the turn is refused from here on.
 _DECLARE_DEAD = """
     update turn set death = :death, lease_until = least(lease_until, stationkeeper_clock())
@@ -84,7 +85,7 @@ def _conclude(session: Session, record: ItemRecord, turn: Row, *, limits: TurnLi
     ended = concluding.Ended(turn.id, turn.task_id, record.key, workflow, turn.fence)
     conclusion = _meaning(turn, limits, turn.now)
     speaker = Speaker(turn.installation, turn.id, turn.ordinal, turn.branch)
-    parting = Parting(turn.death or "its lease ran out", notes.parting(speaker, conclusion, ""))
+    parting = Parting(turn.death or BY_LEASE, notes.parting(speaker, conclusion, ""))
     concluding.apply(session, ended, conclusion, parting=parting)
 
 

@@ -7,12 +7,14 @@ import functools
 from orchestrator.store import connections, rules
 from orchestrator.store.database import Database
 from orchestrator.store.items import Items
+from orchestrator.store.operating import Operators
 from orchestrator.store.outbox import Outbox
 from orchestrator.store.queries import Queries
 from orchestrator.store.reconciler import Reconciler
 from orchestrator.store.turns import Turns
 from orchestrator.store.workers import Workers
 from orchestrator.store.workflows import Workflows
+from orchestrator.store.workspaces import WorkspaceRoom
 
 _INSTALLATION = "select id, slow_role from installation"
 
@@ -31,6 +33,8 @@ class PostgresStore:
         self.turns = Turns(hot)
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
+        self.operators = Operators(slow)
+        self.workspaces = WorkspaceRoom(hot, slow)
         self.queries = Queries(slow)
 
     @functools.cached_property

@@ -21,6 +21,7 @@ from orchestrator.store.views import (
     WaitView,
     WorkerView,
     WorkflowView,
+    WorkspaceView,
     WriteView,
 )
 
@@ -31,7 +32,8 @@ _NOW = "select stationkeeper_clock() as now"
 _WORKFLOWS = """
     select workflow.name, workflow.version, workflow.scope, version.path, workflow.interval_ms, workflow.problem,
         workflow.file_problem, workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
-        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report, workflow.retired_at
+        coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report, workflow.retired_at,
+        workflow.rest_until, workflow.rest_why
     from workflow
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
     left join reconciler ring on ring.workflow = workflow.name
@@ -61,7 +63,8 @@ _RETRIES = f"{_TASKS} where task.due_at is not null order by task.due_at"
 _LAST_TASK_OF_ITEM = f"{_TASKS} where task.item_key = :item_key order by task.opened_at desc limit 1"
 _HOLDS = """
     select hold.id, hold.scope, hold.workflow, item.identifier, hold.kind, hold.lift, hold.reason, hold.owner,
-        hold.until, hold.placed_at, hold.lifted_at, hold.lifted_by
+        hold.until, hold.placed_at, hold.lifted_at, hold.lifted_by,
+        hold.lifted_reason, hold.placed_by
     from hold left join item on item.key = hold.item_key
 """
 _STANDING = "hold.lifted_at is null and (hold.until is null or hold.until > stationkeeper_now())"
@@ -83,7 +86,13 @@ _UNSETTLED_OF_ITEM = f"""{_WRITES}
     order by outbox.seq
 """
 _WRITES_OF_ITEM = f"{_WRITES} where outbox.item_key = :item_key order by outbox.seq"
-_WORKERS = "select id, host, pid, slots, busy, queues, started_at, seen_at from worker order by host, started_at"
+_WORKERS = (
+    "select id, host, pid, slots, busy, queues, started_at, seen_at, draining_at from worker order by host, started_at"
+)
+_CANCELS = """
+    select cast(extract(epoch from ended_at - cancel_at) as double precision) as seconds from turn
+    where cancel_at > stationkeeper_now() - interval '1 day' and ended_at is not null order by cancel_at
+"""
 _WAITS = "select workflow, reason, count(*) as items from wait group by workflow, reason order by workflow, reason"
 _WAITS_OF_KEY = """
     select workflow, item_id, identifier, reason, detail, since from wait
@@ -103,6 +112,10 @@ _STEPS_OF_ITEM = """
     order by turn.ordinal, step.ordinal
 """
 _STANDING_OF = "select problem, retired_at is not null as retired from workflow where name = :workflow"
+_WORKSPACES_OF_ITEM = """
+    select host, path, branch, kept, prepared_at, removed_at from workspace
+    where item_key = :item_key order by prepared_at
+"""
 _LINES_OF_ITEM = "select at, kind, detail from history where item_key = :item_key order by id"
 
 
@@ -123,6 +136,7 @@ class Queries:
                 holds=tuple(HoldView(**row._asdict()) for row in session.rows(_ALL_HOLDS)),
                 writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED)),
                 workers=tuple(_worker(row) for row in session.rows(_WORKERS)),
+                cancels=tuple(row.seconds for row in session.rows(_CANCELS)),
                 waits={(row.workflow, row.reason): row.items for row in session.rows(_WAITS)},
             )
 
@@ -157,6 +171,9 @@ def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explana
         writes=tuple(WriteView(**row._asdict()) for row in session.rows(_UNSETTLED_OF_ITEM, item_key=item.key)),
         turns=tuple(reversed(last)),
         **_standing(session, item.workflow if wait is None else wait.workflow),
+        workspaces=tuple(
+            WorkspaceView(**row._asdict()) for row in session.rows(_WORKSPACES_OF_ITEM, item_key=item.key)
+        ),
     )
 
 

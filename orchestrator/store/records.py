@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from orchestrator.domain.hold import HoldKind
+from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
+from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
@@ -33,6 +34,11 @@ _ITEMS = """
         task.id as task_id, task.due_at,
         turn.id as turn_id, turn.fence as turn_fence, turn.status, turn.state, turn.enqueued_at, turn.lease_until,
         turn.cancel is not null as cancelled, turn.death is not null as dead,
+        coalesce(turn.opened_at <= (
+            select max(brake.lifted_at) from hold brake
+            where brake.workflow = :workflow and brake.kind = 'mass_cancel' and brake.by_hand
+                and brake.lifted_at > stationkeeper_now() - make_interval(secs => :released)
+        ), false) as vouched,
         held.reason as held, held.state_seen, coalesce(held.firmly, false) as held_firmly,
         exists (
             select from outbox where outbox.item_key = item.key and outbox.act = 'move'
@@ -58,7 +64,10 @@ _HOLDS = """
     order by placed_at desc
 """
 _WAITS = "select item_id, reason, detail from wait where workflow = :workflow"
-_WORKFLOW = "select problem, served_at, retired_at is not null as retired from workflow where name = :workflow"
+_WORKFLOW = """
+    select problem, served_at, retired_at is not null as retired, rest_until, rest_why
+    from workflow where name = :workflow
+"""
 # Who else waits for a worker. One that did not look at its board lately, or could not, would only keep slots idle.
 _RIVALS = """
     select workflow.name, workflow.open_turns, workflow.served_at, count(*) as waiting
@@ -89,7 +98,7 @@ _FREE_SLOTS = """
 def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) -> Records:
     """Everything that a tick of the grant's workflow compares the board with; `max_turns` is the fleet's cap."""
     with database.snapshot() as session:
-        items = session.rows(_ITEMS, workflow=grant.workflow)
+        items = session.rows(_ITEMS, workflow=grant.workflow, released=BRAKE_RELEASED_SECONDS)
         standing = session.rows(_HOLDS, workflow=grant.workflow)
         waits = session.rows(_WAITS, workflow=grant.workflow)
         workflow = session.row(_WORKFLOW, workflow=grant.workflow)
@@ -107,8 +116,13 @@ def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) 
         rivals=tuple(Claim(row.name, row.open_turns, row.waiting, row.served_at) for row in rivals),
         served_at=workflow.served_at if workflow is not None else None,
         retired=workflow is not None and workflow.retired,
+        rest=_rest(workflow),
         waits={row.item_id: as_text(row.reason, row.detail) for row in waits},
     )
+
+
+def _rest(workflow: Row | None) -> Rest | None:
+    return None if workflow is None or workflow.rest_until is None else Rest(workflow.rest_until, workflow.rest_why)
 
 
 def due_ids(records: Records, now: datetime, *, requeue_seconds: float) -> tuple[str, ...]:
@@ -159,4 +173,5 @@ def _turn(row: Row) -> TurnRecord:
         lease_until=row.lease_until,
         cancelled=row.cancelled,
         dead=row.dead,
+        vouched=row.vouched,
     )

@@ -53,6 +53,10 @@ _RECORD_SESSION = """
     update turn set session = :session
     where id = :turn_id and (select count(*) from newest) >= 0
 """
+_RECORD_STEP = """
+    insert into step (turn_id, ordinal, name, output) values (:turn_id, :ordinal, :name, cast(:output as jsonb))
+    on conflict do nothing
+"""
 
 
 class Turns:
@@ -76,6 +80,12 @@ class Turns:
     def record_session(self, ref: TurnRef, session: str) -> None:
         """Record the agent's session, by which its next turn goes on: a fact."""
         self._database.change(_RECORD_SESSION, turn_id=ref.turn_id, session=session)
+
+    def record_step(self, ref: TurnRef, step: StepRecord) -> None:
+        """Record what happened beside the steps: a fact."""
+        output = json.dumps(dict(step.output), default=str)
+        values = {"turn_id": ref.turn_id, "ordinal": step.ordinal, "name": step.name, "output": output}
+        self._database.change(_RECORD_STEP, **values)
 
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn in one transaction; False: not ours any more, and nothing was written."""

@@ -28,6 +28,8 @@ class WorkflowView:
     ticking: bool
     report: Mapping[str, object] | None
     retired_at: datetime | None = None
+    rest_until: datetime | None = None
+    rest_why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,8 @@ class HoldView:
     placed_at: datetime
     lifted_at: datetime | None
     lifted_by: str | None
+    lifted_reason: str | None = None
+    placed_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +128,7 @@ class WorkerView:
     queues: tuple[str, ...]
     started_at: datetime
     seen_at: datetime
+    draining_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +186,23 @@ class LineView:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkspaceView:
+    """A workspace of an item: where it stands or stood, and where unfinished work of it is kept."""
+
+    host: str
+    path: str
+    branch: str | None
+    kept: str | None
+    prepared_at: datetime
+    removed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Overview:
-    """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason."""
+    """The whole fleet at `now`. `waits` counts the items left out, by workflow and reason.
+
+    `cancels` are the seconds from each cancel of the last day to the confirmed end of its turn.
+    """
 
     now: datetime
     workflows: tuple[WorkflowView, ...]
@@ -192,6 +212,7 @@ class Overview:
     writes: tuple[WriteView, ...]
     workers: tuple[WorkerView, ...]
     waits: Mapping[tuple[str, str], int]
+    cancels: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +233,7 @@ class Explanation:
     turns: tuple[TurnView, ...]
     problem: str | None = None
     retired: bool = False
+    workspaces: tuple[WorkspaceView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from uuid import UUID
 
-from orchestrator.ports.store import WorkerRow
+from orchestrator.ports.store import Hand, WorkerRow
 from orchestrator.store.database import Database
 
 # Ten beats: a worker that is busy for a moment stays, one that died stops counting before anybody waits for it.
@@ -18,12 +19,28 @@ _BEAT = """
         values (:id, :host, :boot_id, :pid, :slots, :busy, :queues, stationkeeper_clock())
         on conflict (id) do update
         set slots = excluded.slots, busy = excluded.busy, queues = excluded.queues, seen_at = excluded.seen_at
-        returning slots > busy as has_free
+        returning slots > busy as has_free, draining_at is not null as draining
+    ), asked as (
+        update reconciler
+        set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
+        from told
+        where told.has_free and exists (
+            select from wait where wait.workflow = reconciler.workflow and wait.reason = 'no_worker_slot')
     )
-    update reconciler set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
-    from told
-    where told.has_free and exists (
-        select from wait where wait.workflow = reconciler.workflow and wait.reason = 'no_worker_slot')
+    select draining from told
+"""
+_DRAIN = """
+    with asked as (
+        update worker set draining_at = coalesce(draining_at, stationkeeper_clock())
+        where seen_at > stationkeeper_clock() - make_interval(secs => :seen_within)
+            and (cast(:name as text) is null or host = :name or host || ':' || pid = :name)
+        returning id, host || ':' || pid as name
+    ), told as (
+        insert into history (kind, detail)
+        select 'drained', jsonb_build_object('worker', name, 'by', cast(:by as text), 'reason', cast(:reason as text))
+        from asked
+    )
+    select id, name from asked order by name
 """
 _LEAVE = "delete from worker where id = :id"
 
@@ -34,9 +51,12 @@ class Workers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def beat(self, row: WorkerRow) -> None:
-        """Say that the worker is alive, and ask for a listing where an item waits for a slot that it has."""
-        self._database.change(
+    def beat(self, row: WorkerRow) -> bool:
+        """Say that the worker is alive, and ask for a listing where an item waits for a slot that it has.
+
+        True when a person wants it to hand its turns back and take no more.
+        """
+        found = self._database.row(
             _BEAT,
             id=row.id,
             host=row.host,
@@ -46,6 +66,12 @@ class Workers:
             busy=row.busy,
             queues=list(row.queues),
         )
+        return found is not None and found.draining
+
+    def drain(self, name: str | None, hand: Hand) -> Mapping[UUID, str]:
+        """Ask the live workers of that name (HOST or HOST:PID; None: all) to drain; returns who was asked."""
+        values = {"name": name, "by": hand.by, "reason": hand.reason, "seen_within": SEEN_WITHIN_SECONDS}
+        return {row.id: row.name for row in self._database.rows(_DRAIN, **values)}
 
     def leave(self, worker_id: UUID) -> None:
         """Say that it has ended."""

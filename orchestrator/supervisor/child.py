@@ -38,6 +38,7 @@ class Child:
         self._marker = str(marker)
         self._process, self._lock = program.process, program.lock
         self._began_at = now
+        self._timeout_seconds = order.timeout_seconds
         self._frozen_at: float | None = None
         self._members: set[host.Identity] = set()
         self._ended_by: EndedBy | None = None  # what began its end; None while it runs
@@ -55,7 +56,13 @@ class Child:
         """What its clocks say."""
         order = self.order
         return trust.Span(
-            self._began_at, self.pipes.spoke_at, order.timeout_seconds, order.stall_seconds, self._frozen_at, self.asked
+            self._began_at,
+            self.pipes.spoke_at,
+            self._timeout_seconds,
+            order.stall_seconds,
+            self._frozen_at,
+            self.asked,
+            order.duty,
         )
 
     @property
@@ -100,6 +107,10 @@ class Child:
         self._quiet_looks = 0 if self._members else self._quiet_looks + 1
         if in_session and (not among or not self._shown_alive(among)):
             self._reap()
+
+    def hurry(self, now: float, seconds: float) -> None:
+        """Leave it no more than so many seconds from now."""
+        self._timeout_seconds = min(self._timeout_seconds, now - self._began_at + seconds)
 
     def freeze(self, now: float, among: host.Table) -> None:
         """Stop every member; repeated at each look, so that what was being started meanwhile stops too."""

@@ -18,7 +18,7 @@ from orchestrator import telemetry
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import StoreUnavailable, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, SpawnFailed
-from orchestrator.supervisor import wire
+from orchestrator.supervisor import host, marker, wire
 from orchestrator.supervisor.clock import boot_seconds
 from orchestrator.supervisor.program import SWEPT, RunningProgram
 from orchestrator.supervisor.trust import GAP_SECONDS
@@ -120,6 +120,11 @@ class SupervisorClient:
     def cancelled(self, turn_id: UUID) -> StopReason | None:
         """Why the turn has to stop, as far as the supervisor saw a reason."""
         return self._stops.get(turn_id)
+
+    def has_processes(self, turn_id: UUID) -> bool:
+        """Whether any process of the turn may still run on this host."""
+        among = host.table()
+        return not among or turn_id in marker.turns_with_processes(among)
 
     def beat(self) -> None:
         """Say that the main loop turns; a supervisor that answers none of many beats is replaced. Never blocks."""

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from orchestrator import telemetry
 from orchestrator.ports.store import TurnRef
-from orchestrator.ports.supervisor import EndedBy, Refusal, SpawnFailed
+from orchestrator.ports.supervisor import Duty, EndedBy, ProcessOrder, Refusal, SpawnFailed
 from orchestrator.supervisor import trust, wire
 from orchestrator.supervisor.child import Child
 from orchestrator.supervisor.clock import boot_seconds
@@ -88,7 +88,7 @@ class Loop:
         now = boot_seconds()
         moments = [self._lookout.due_at(self._children.values())]
         for child in self._children.values():
-            term = self._terms.get(child.order.turn_id)
+            term = self._term_of(child.order)
             if term and not child.is_ending:
                 moments.append(trust.wakes_at(term, child.span, self._config))
         if self._terms and not self._is_silent:
@@ -137,8 +137,10 @@ class Loop:
             case wire.Stop(number):
                 self._is_stopping |= number is None
                 for child in self._children.values():
-                    if number in {None, child.number}:
-                        child.asked = child.asked or (EndedBy.SHUTDOWN if number is None else EndedBy.CANCELLED)
+                    if number == child.number:
+                        child.asked = child.asked or EndedBy.CANCELLED
+                    elif number is None:
+                        self._stop(child, now)
 
     def _notice_silence(self, now: float) -> None:
         """A silent worker is as good as dead: nothing counts that was confirmed before it speaks again."""
@@ -170,7 +172,7 @@ class Loop:
     # --- the programs ------------------------------------------------------------------------------------------------
 
     def _spawn(self, request: wire.Spawn, now: float) -> None:
-        number, order, term = request.number, request.order, self._terms.get(request.order.turn_id)
+        number, order, term = request.number, request.order, self._term_of(request.order)
         if term is None or term.ref.fence != order.fence:
             detail = f"turn {order.turn_id} with fence {order.fence} is not one that this worker runs"
             self._link.say(wire.Refused(number, Refusal.NOT_ADOPTED, detail))
@@ -182,11 +184,22 @@ class Loop:
         except SpawnFailed as refused:
             self._link.say(wire.Refused(number, refused.refusal, refused.detail))
             return
-        child.asked = EndedBy.SHUTDOWN if self._is_stopping else None
+        if self._is_stopping:
+            self._stop(child, now)
         self._children[number] = child
         # Its own end may take an interrupt, a request and a kill; past that it is no step but a hang.
         self._step(order.turn_id, now, order.timeout_seconds + 3 * self._config.kill_grace_seconds)
         self._link.say(wire.Started(number, child.pid))
+
+    def _stop(self, child: Child, now: float) -> None:
+        """The worker is being stopped: its programs end, and what tidies up behind them hurries."""
+        if child.order.duty is Duty.FAREWELL:
+            child.hurry(now, self._config.farewell_seconds)
+        else:
+            child.asked = child.asked or EndedBy.SHUTDOWN
+
+    def _term_of(self, order: ProcessOrder) -> Term | None:
+        return trust.errand(order) if order.duty is Duty.ERRAND else self._terms.get(order.turn_id)
 
     def _step(self, turn_id: UUID, now: float, seconds: float) -> None:
         if term := self._terms.get(turn_id):
@@ -209,7 +222,7 @@ class Loop:
         if child.is_gone:
             self._bury(child, now)
             return
-        term = self._terms.get(child.order.turn_id)
+        term = self._term_of(child.order)
         verdict = trust.judge(term, child.span, now=now, config=self._config) if term else EndedBy.CANCELLED
         if verdict is not trust.Hold.RUN and not (child.is_ending or child.is_frozen):
             self._lookout.look(self._children.values(), now)  # its newest children, before a signal parts them from it

@@ -9,7 +9,7 @@ from math import inf
 
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Renewal, TurnRef
-from orchestrator.ports.supervisor import EndedBy
+from orchestrator.ports.supervisor import Duty, EndedBy, ProcessOrder
 
 # Between two steps the engine re-reads an item, pushes a branch, writes a few rows: seconds. A minute is a hang, and a
 # lease must not be renewed for a hang.
@@ -22,6 +22,8 @@ class Config:
 
     `installation` is part of the marker and holds no colon. `kill_grace_seconds` lies between SIGINT, SIGTERM and
     SIGKILL: long enough for an agent program to write its session file, short enough for a person who waits.
+    `farewell_seconds` is what a program that tidies up gets of its time once the worker is being stopped: whoever
+    stops it kills it soon after.
     """
 
     installation: str
@@ -32,6 +34,7 @@ class Config:
     freeze_limit_seconds: float = 300
     sweep_seconds: float = 5
     kill_grace_seconds: float = 5
+    farewell_seconds: float = 5
 
     @property
     def silence_seconds(self) -> float:
@@ -91,6 +94,7 @@ class Span:
     stall_seconds: float | None
     frozen_at: float | None = None
     asked: EndedBy | None = None
+    duty: Duty = Duty.WORK
 
 
 class Hold(Enum):
@@ -106,7 +110,7 @@ def judge(term: Term, span: Span, *, now: float, config: Config) -> Hold | Ended
         return EndedBy.FENCE_LOST
     if span.frozen_at is not None and now > span.frozen_at + config.freeze_limit_seconds:
         return EndedBy.FREEZE_LIMIT
-    if term.stop is not None:
+    if term.stop is not None and span.duty is Duty.WORK:
         return EndedBy.CANCELLED
     if span.asked is not None:
         return span.asked
@@ -117,6 +121,11 @@ def judge(term: Term, span: Span, *, now: float, config: Config) -> Hold | Ended
     if span.stall_seconds is not None and now > span.spoke_at + span.stall_seconds:
         return EndedBy.STALLED
     return Hold.RUN
+
+
+def errand(order: ProcessOrder) -> Term:
+    """The term of what belongs to no turn: nothing that anybody could take over, so there is nothing to confirm."""
+    return Term(TurnRef(order.turn_id, order.fence, order.turn_id), None, confirmed_at=inf, step_until=inf)
 
 
 def wakes_at(term: Term, span: Span, config: Config) -> float:

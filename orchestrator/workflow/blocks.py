@@ -67,6 +67,20 @@ class Workspace(BaseModel):
     branch: Text = "stationkeeper/{key}"
 
 
+class Hooks(BaseModel):
+    """Shell commands around a run, each in the workspace; `env` as for the agent."""
+
+    model_config = _STRICT
+
+    after_create: Text | None = None
+    before_run: Text | None = None
+    after_run: Text | None = None
+    before_remove: Text | None = None
+    # Both peers' default: a clone or an install fits, a hang is noticed within a minute.
+    timeout_ms: Count = 60_000
+    env: Environment = {}
+
+
 class Agent(BaseModel):
     """The program, how many of it, how long, how often. The defaults are those of both peers where they agree."""
 
@@ -98,13 +112,13 @@ class FrontMatter(BaseModel):
     tracker: Tracker
     polling: Polling = Polling()
     workspace: Workspace = Workspace()
+    hooks: Hooks = Hooks()
     agent: Agent = Agent()
 
 
 # Blocks and keys that the format has and nothing here reads so far. Accepted, so that a peer's file loads.
 NOT_USED_YET = frozenset(
     {
-        "hooks",
         "server",
         "logging",
         "db_path",

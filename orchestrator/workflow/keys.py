@@ -62,6 +62,7 @@ def _every_unread(document: Document) -> Iterator[Finding]:
 _MODELS: Mapping[str, type[BaseModel]] = {
     "polling": blocks.Polling,
     "workspace": blocks.Workspace,
+    "hooks": blocks.Hooks,
     "agent": blocks.Agent,
 }
 

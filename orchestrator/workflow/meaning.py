@@ -15,7 +15,7 @@ from orchestrator.domain import contract as contracts
 from orchestrator.domain.contract import Problem, StateContract, fold
 from orchestrator.domain.select import Limits
 from orchestrator.domain.turn import TurnLimits
-from orchestrator.domain.workflow import AgentSettings, TrackerSettings, Workflow, WorkspaceSettings
+from orchestrator.domain.workflow import AgentSettings, Hook, HookSettings, TrackerSettings, Workflow, WorkspaceSettings
 from orchestrator.workflow import blocks, keys, variables
 from orchestrator.workflow.findings import Code, Finding, Rejected
 from orchestrator.workflow.front_matter import Document, Key
@@ -45,6 +45,7 @@ def workflow_of(
         ),
         workspace=_workspace(front.workspace, place, board=scope),
         agent=_agent(front.agent, document),
+        hooks=_hooks(front.hooks),
         prompt=document.body,
         interval_ms=front.polling.interval_ms,
         scope=scope,
@@ -155,10 +156,12 @@ def _alone(document: Document, front: blocks.FrontMatter, place: _Place) -> Iter
         if value is not None and (value.startswith("-") or not value.isprintable() or " " in value):
             message = f"'workspace.{key}': found {value!r}, expected a name that git takes for a branch or commit"
             yield Finding(document.line(("workspace", key)), message)
-    for name in front.agent.env:
-        if not _VARIABLE.fullmatch(name):
-            message = f"'agent.env': found {name!r}, expected the name of a variable: letters, digits and underscores"
-            yield Finding(document.line(("agent", "env", name)), message)
+    for block, names in (("agent", front.agent.env), ("hooks", front.hooks.env)):
+        for name in names:
+            if not _VARIABLE.fullmatch(name):
+                expected = "expected the name of a variable: letters, digits and underscores"
+                message = f"'{block}.env': found {name!r}, {expected}"
+                yield Finding(document.line((block, "env", name)), message)
 
 
 _BRANCH, _BASE = ("workspace", "branch"), ("workspace", "base")
@@ -191,6 +194,12 @@ def _workspace(block: blocks.Workspace, place: _Place, *, board: str) -> Workspa
         branch=place.text(block.branch, ("workspace", "branch")),
         board=board,
     )
+
+
+def _hooks(block: blocks.Hooks) -> HookSettings:
+    given = {hook: getattr(block, hook.value) for hook in Hook}
+    commands = {hook: command for hook, command in given.items() if command is not None}
+    return HookSettings(commands=commands, timeout_ms=block.timeout_ms, env=block.env)
 
 
 def _agent(block: blocks.Agent, document: Document) -> AgentSettings:

@@ -87,6 +87,8 @@ _REMEDIES = {
     "tracker": f"for a Backlog.md board write these five lines:\n{FIVE_LINES}",
     "tracker.kind": "for a Backlog.md folder write 'kind: backlog'",
     "agent.env": "write NAME: value, or a list of names to pass on",
+    "hooks.env": "write NAME: value, or a list of names to pass on",
+    "hooks.timeout_ms": "write how long a hook may take, in milliseconds",
 }
 
 

@@ -3,10 +3,15 @@
     rooms       the door's adapter: where an item's workspace is, and that it is nobody else's
     worktree    a git worktree made, made whole again, or found; one change of a repository at a time
     evidence    what stands in a workspace, as values that can be compared
+    keeping     what would be lost with a workspace, preserved before
+    removing    a workspace taken away, and nothing beside it
+    marks       which workspaces were made and never finished
+    locks       the lock of a workspace, as an agent holds it
     git         the one place that runs git
 
-The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier and its board, and
-`.locks/<key>.lock`. A branch is never deleted, and a folder is never emptied that an agent may have worked in.
+The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier and its board,
+`.locks/<key>.lock`, and `.new/<key>` while a workspace is being made.
+A branch is never deleted, and a folder is never emptied that an agent may have worked in.
 """
 
 from orchestrator.workspaces.rooms import GitWorkspaces as GitWorkspaces

@@ -21,16 +21,19 @@ _ENV = [
 ]
 # The repository may belong to another user than ours (a container, a shared checkout): whoever wrote the workflow
 # chose it.
-_GIT = [*_ENV, "git", "-c", "safe.directory=*", "-c", "core.quotepath=off"]
+_GIT = ["git", "-c", "safe.directory=*", "-c", "core.quotepath=off"]
 
 _TAIL_LINES = 3
 # What `env` exits with when it cannot find what it is to run.
 _NO_SUCH_PROGRAM = 127
 
 
-def run(folder: Path, *arguments: str) -> str:
-    """What git said, without the last line break. Raises WorkspaceFailed with the end of what it complained of."""
-    found = _completed(folder, arguments)
+def run(folder: Path, *arguments: str, index: Path | None = None) -> str:
+    """What git said, without the last line break. Raises WorkspaceFailed with the end of what it complained of.
+
+    `index` is a file to use in place of the folder's own index.
+    """
+    found = _completed(folder, arguments, index)
     if found.returncode != 0:
         command = " ".join(arguments[:2])
         raise WorkspaceFailed(f"{folder}: 'git {command}' failed: {tail(found.stderr)}")
@@ -39,7 +42,7 @@ def run(folder: Path, *arguments: str) -> str:
 
 def ask(folder: Path, *arguments: str) -> str | None:
     """The same where a refusal is an answer: None."""
-    found = _completed(folder, arguments)
+    found = _completed(folder, arguments, None)
     return found.stdout.decode(errors="surrogateescape").rstrip("\n") if found.returncode == 0 else None
 
 
@@ -49,10 +52,10 @@ def tail(complaint: bytes) -> str:
     return " / ".join(lines[-_TAIL_LINES:]) or "it gave no reason"
 
 
-def _completed(folder: Path, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[bytes]:
+def _completed(folder: Path, arguments: tuple[str, ...], index: Path | None) -> subprocess.CompletedProcess[bytes]:
     try:
         done = subprocess.run(
-            [*_GIT, *arguments],
+            [*_ENV, *([f"GIT_INDEX_FILE={index}"] if index else []), *_GIT, *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,

@@ -7,42 +7,98 @@ never replaced: it may be somebody's work.
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.domain import keys
 from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.ports.store import Made
 from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
-from orchestrator.workspaces import evidence, worktree
+from orchestrator.workspaces import evidence, keeping, locks, marks, removing, worktree
 
 # Ours, beside the workspaces; an item of such a name would be given them to work in.
-_ITEMS, _LOCKS = ".items", ".locks"
+_ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
 
 
 class GitWorkspaces:
     """Workspaces on this host's disk; two processes may prepare at once."""
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
-        """Make the item's workspace or reuse it. Raises WorkspaceFailed."""
+        """Make the item's workspace or reuse it. Raises WorkspaceFailed and WorkspaceBusy."""
+        repository = Path(settings.repository) if settings.repository is not None else None
         try:
             root = _root(settings.root)
             key = _key(identifier)
-            path = root / key
+            path, lock = root / key, root / _LOCKS / f"{key}.lock"
             _refuse_others(path)
             _claim(root / _ITEMS, key, identifier=identifier, board=settings.board)
-            (root / _LOCKS).mkdir(exist_ok=True)
-            branch, created_now = _furnish(path, settings, identifier)
+            lock.parent.mkdir(exist_ok=True)
+            with locks.held(lock):
+                mark = marks.Mark(root / _NEW / key, path)
+                if mark.is_of_this_folder():
+                    removing.remove(path, repository)
+                stood = mark.begin()
+                branch, created = _furnish(path, settings, identifier)
+                mark.end(created=created, stood=stood)
         except OSError as error:
             raise WorkspaceFailed(
                 f"{error.filename or settings.root}: {error.strerror}; correct workspace.root"
             ) from error
         return Workspace(
             path=path,
-            lock_path=root / _LOCKS / f"{key}.lock",
+            lock_path=lock,
             branch=branch,
             head=evidence.head(path),
             dirty=evidence.dirty(path),
-            created_now=created_now,
+            created_now=mark.stands(),
+            repository=repository,
         )
+
+    def finish(self, workspace: Workspace) -> None:
+        """Its making is complete. Raises WorkspaceFailed."""
+        mark = _mark(workspace)
+        try:
+            mark.clear()
+        except OSError as error:
+            raise WorkspaceFailed(f"{mark.file}: it cannot be removed ({error.strerror}); remove it") from error
+
+    def undo(self, workspace: Workspace) -> None:
+        """Take back one that was made and not finished. Raises WorkspaceFailed and WorkspaceBusy."""
+        with locks.held(workspace.lock_path):
+            if _mark(workspace).is_of_this_folder():
+                removing.remove(workspace.path, workspace.repository)
+                self.finish(workspace)
+
+    def inspect(self, workspace: Workspace) -> Workspace:
+        """The same with fresh evidence. Raises WorkspaceFailed."""
+        try:
+            return replace(workspace, head=evidence.head(workspace.path), dirty=evidence.dirty(workspace.path))
+        except OSError as error:
+            raise WorkspaceFailed(f"{workspace.path}: it cannot be read any more ({error.strerror})") from error
+
+    def closed(self, made: Made) -> AbstractContextManager[None]:
+        """Hold the lock of a workspace that is to go. Raises WorkspaceBusy and WorkspaceFailed."""
+        if not made.lock_path.parent.is_dir():
+            raise WorkspaceFailed(f"{made.root}: the root is gone; nothing is removed there")
+        return locks.held(made.lock_path)
+
+    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+        """Keep what would be lost with it. Raises WorkspaceFailed."""
+        if not made.path.is_dir():
+            return None
+        try:
+            return keeping.preserve(made.path, made.repository, name=name, folder=folder)
+        except OSError as error:
+            raise WorkspaceFailed(
+                f"{error.filename or made.path}: {error.strerror}; its work is not kept yet"
+            ) from error
+
+    def remove(self, made: Made) -> None:
+        """Remove it, by the path and inside the root of its making. Raises WorkspaceFailed."""
+        if made.path.parent != made.root or made.root.resolve() != made.root:
+            raise WorkspaceFailed(f"{made.path}: not a folder of {made.root} any more; remove it by hand")
+        removing.remove(made.path, made.repository)
 
     def changed_since(self, workspace: Workspace) -> bool:
         """Whether HEAD has moved or the tree has changed. Raises WorkspaceFailed when it can no longer be read."""
@@ -71,7 +127,7 @@ def _key(identifier: str) -> str:
         raise WorkspaceFailed(
             f"{identifier!r} cannot name a folder; a ticket needs an identifier of its own"
         ) from error
-    if key in {_ITEMS, _LOCKS}:
+    if key in {_ITEMS, _LOCKS, _NEW}:
         raise WorkspaceFailed(f"{identifier!r} is a name that we use ourselves; a ticket needs another identifier")
     return key
 
@@ -111,7 +167,12 @@ def _taken(owner: str, identifier: str, claim: Path) -> str:
     return f"it belongs to ticket {theirs!r}, which is {identifier!r} to this file system; rename one of the two"
 
 
+def _mark(workspace: Workspace) -> marks.Mark:
+    return marks.Mark(workspace.path.parent / _NEW / workspace.path.name, workspace.path)
+
+
 def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[str | None, bool]:
+    """Have the folder with what belongs in it; gives its branch, and whether the folder was made now."""
     if settings.repository is None:
         try:
             path.mkdir()
@@ -119,5 +180,5 @@ def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[
             return None, False
         return None, True
     branch = keys.branch_name(settings.branch, identifier)
-    repository = Path(settings.repository)
-    return branch, worktree.ensure(worktree.Wanted(path, repository, branch, settings.base or "HEAD"))
+    wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD")
+    return branch, worktree.ensure(wanted)

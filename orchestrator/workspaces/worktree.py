@@ -41,12 +41,12 @@ class _Registered:
 
 def ensure(wanted: Wanted) -> bool:
     """Have the worktree; True when it was made now. Raises WorkspaceFailed, and leaves no folder behind then."""
-    common = _git_folder(wanted.repository)
+    common = git_folder(wanted.repository)
     if wanted.branch != git.ask(wanted.repository, "check-ref-format", "--branch", wanted.branch):
         raise WorkspaceFailed(
             f"{wanted.path}: git does not take {wanted.branch!r} for a branch; change workspace.branch"
         )
-    with _alone_in(common):
+    with alone_in(common):
         _clear_leftovers(wanted)
         created = _make_folder(wanted.path)
         if created or _is_empty(wanted.path):
@@ -56,7 +56,7 @@ def ensure(wanted: Wanted) -> bool:
     return False
 
 
-def _git_folder(repository: Path) -> Path:
+def git_folder(repository: Path) -> Path:
     """The folder that all worktrees of a repository share."""
     if not repository.is_dir():
         raise WorkspaceFailed(f"{repository}: workspace.repository is not a folder; name a git repository on this host")
@@ -68,7 +68,7 @@ def _git_folder(repository: Path) -> Path:
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Hold the lock of a repository, on the folder itself: nothing of ours stays in it, and all roots meet there."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

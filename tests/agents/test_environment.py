@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from orchestrator.agents import environment
+from orchestrator import environment
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from tests.agents.conftest import INHERITED
 

@@ -23,6 +23,14 @@ def said(told: Explanation) -> str:
         (replace(views.EMPTY, holds=(views.HOLD,)), "a hold stands on it (blocked, placed 60 s ago): needs a key"),
         (replace(views.EMPTY, retired=True), "its workflow is retired: nothing of it starts until its file is edited"),
         (replace(views.EMPTY, writes=(views.WRITE,)), "is pending, tried 2 times: no answer"),
+        (
+            replace(views.EMPTY, workspaces=(views.ROOM,)),
+            "its workspace is /rooms/BACK-7 on ship on branch work/BACK-7",
+        ),
+        (
+            replace(views.EMPTY, workspaces=(replace(views.ROOM, removed_at=views.before(90), kept="refs/kept"),)),
+            "its workspace on ship was removed 90 s ago; unfinished work is kept: refs/kept",
+        ),
         (replace(views.EMPTY, wait=views.WAIT), "left it out: blocked_by (BACK-6), since 10 min ago"),
         (replace(views.EMPTY, task=views.TASK), "its task is running, the next turn due at"),
         (replace(views.EMPTY, turns=(views.LOST,)), "turn 1 ended lost (lost_worker, known by lease) 3 min ago"),

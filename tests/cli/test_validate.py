@@ -12,7 +12,7 @@ GOOD = """\
 ---
 tracker: {kind: backlog, path: board, active_states: [To Do], terminal_states: [Done]}
 agent: {command: x, max_turn: 3}
-hooks: {after_create: x}
+reactions: {review: x}
 ---
 Work on {{ issue.title }}.
 """
@@ -44,7 +44,7 @@ def test_a_usable_file_is_told_with_its_warnings(file):
     code, told, _ = run(file)
     assert code == Exit.FINE
     assert f"{file}:3: warning: unknown key 'agent.max_turn' is not read; did you mean 'agent.max_turns'?" in told
-    assert f"{file}:4: warning: 'hooks' is not used yet" in told
+    assert f"{file}:4: warning: 'reactions' is not used yet" in told
     assert f"{file}: valid; workflow" in told
 
 

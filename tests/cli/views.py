@@ -4,7 +4,16 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from orchestrator.store.views import Explanation, HoldView, ItemView, TaskView, TurnView, WaitView, WriteView
+from orchestrator.store.views import (
+    Explanation,
+    HoldView,
+    ItemView,
+    TaskView,
+    TurnView,
+    WaitView,
+    WorkspaceView,
+    WriteView,
+)
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
@@ -62,4 +71,5 @@ WRITE = WriteView(
 )
 WAIT = WaitView("demo", "BACK-7", "BACK-7", "blocked_by", "BACK-6", before(600))
 TASK = TaskView(UUID(int=4), "demo", "BACK-7", "running", before(-30), None, before(500), None)
+ROOM = WorkspaceView("ship", "/rooms/BACK-7", "work/BACK-7", None, before(90), None)
 EMPTY = Explanation(NOW, "BACK-7", ITEM, None, None, None, (), (), ())

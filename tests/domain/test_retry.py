@@ -50,3 +50,12 @@ def test_a_lost_worker_costs_no_wait_the_first_time_only(attempt):
     assert retry.lost_due_at(NOW, 1, max_backoff_ms=300_000) == NOW
     waited = retry.lost_due_at(NOW, attempt, max_backoff_ms=300_000) - NOW
     assert waited.total_seconds() == retry.failure_delay_seconds(attempt - 1, max_backoff_ms=300_000)
+
+
+@pytest.mark.proves("RT-03")
+@given(st.integers(min_value=-5, max_value=10_000), st.integers(min_value=1, max_value=10**9))
+def test_a_pause_is_never_below_half_of_the_formula_nor_above_the_cap(attempt, cap):
+    """There is no jitter: a herd of due cards meets the free slots first, and its provider a few at a time."""
+    formula = min(10_000 * 2 ** (max(attempt, 1) - 1 if attempt < 60 else 60), cap) / 1000
+    pause = retry.failure_delay_seconds(attempt, max_backoff_ms=cap)
+    assert formula / 2 <= pause <= cap / 1000

@@ -97,7 +97,7 @@ def test_states_are_compared_folded_and_written_as_spelled():
 
 @pytest.mark.proves("TW-09")
 def test_the_kinds_of_write_are_a_closed_list():
-    """Seven observed facts; an eighth is a decision."""
+    """Eight observed facts; a ninth is a decision."""
     assert {kind.value for kind in WriteKind} == {
-        "started", "turn_ended", "no_change", "merged", "cancelled", "hold", "escalation",
+        "started", "turn_ended", "no_change", "merged", "cancelled", "hold", "escalation", "kept",
     }  # fmt: skip

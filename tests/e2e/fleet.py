@@ -65,6 +65,7 @@ class Fleet:
     steps: int = 20
     interval_ms: int = 500
     max_agents: int = 4
+    hooks: Mapping[str, str] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def set_up(self, cards: int) -> None:
@@ -173,6 +174,11 @@ class Fleet:
         pids = {line.pid for line in self.lines(number)}
         return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
+    def git(self, *words: str) -> str:
+        """What git says in the repository."""
+        command = ["git", "-C", str(self.folder / "repo"), *words]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
     def _card(self, number: int) -> Path:
         return self.folder / "backlog" / "tasks" / f"t-{number} - Card-{number}.md"
 
@@ -197,6 +203,7 @@ class Fleet:
             },
             "polling": {"interval_ms": self.interval_ms},
             "workspace": {"root": "workspaces", "repository": "repo"},
+            "hooks": dict(self.hooks),
             "agent": {
                 "kind": "command",
                 "command": f"sh {self.folder}/agent.sh",

@@ -148,6 +148,7 @@ def test_a_command_without_a_system_says_what_to_do(
     assert "secret" not in answer.stderr
 
 
+@pytest.mark.proves("SR-05")
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [("---\nname: x\n---\n", "WORKFLOW.md:"), (None, "WORKFLOW.md")],

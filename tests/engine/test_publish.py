@@ -90,6 +90,7 @@ def test_a_stale_copy_on_another_host_flips_nothing_back(world, publisher):
     assert in_force(world) == before
 
 
+@pytest.mark.proves("SR-05")
 def test_a_bad_edit_keeps_the_last_good_version(world, publisher):
     """The file cannot be used: it is reported, and what was in force stays."""
     folder, ours = publisher("body")

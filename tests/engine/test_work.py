@@ -6,7 +6,9 @@ import pytest
 
 from orchestrator.domain.turn import Outcome
 from orchestrator.engine import turn
+from orchestrator.ports.agent import AgentMisconfigured
 from orchestrator.ports.prompts import PromptFailed
+from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
 from tests.memory import desk
 
@@ -74,3 +76,22 @@ def test_a_continuation_without_a_session_gets_the_whole_prompt_again(world, mon
     world.script("A-1", Outcome.CONTINUE, Outcome.DONE)
     world.run_until_quiet()
     assert told == ["Mend A-1", "Mend A-1"]
+
+
+@pytest.mark.proves("AE-02", "RT-08")
+@pytest.mark.parametrize(
+    ("fault", "stop", "held"),
+    [
+        (SpawnFailed(Refusal.AGENT_NOT_FOUND, "no such program"), "contract_broken", ["blocked"]),
+        (SpawnFailed(Refusal.MISSING_VARIABLE, "$KEY is not set"), "contract_broken", ["blocked"]),
+        (SpawnFailed(Refusal.INVALID_WORKSPACE_CWD, "a link"), "contract_broken", ["blocked"]),
+        (AgentMisconfigured("agent.prompt: pipe"), "contract_broken", ["blocked"]),
+        (SpawnFailed(Refusal.SUPERVISOR_LOST, "it is being replaced"), "agent_failed", []),
+        (SpawnFailed(Refusal.WORKSPACE_BUSY, "held"), "workspace_busy", []),
+    ],
+)
+def test_what_a_person_has_to_put_right_is_not_tried_again(world, fault, stop, held):
+    """One hold with the reason, and no second start; what may pass by itself is tried again."""
+    _, found, _ = run_with(world, agent=lambda _workflow: failing("start", fault))
+    assert found == stop
+    assert [kind for (kind,) in world.rows("select kind from hold where lifted_at is null")] == held

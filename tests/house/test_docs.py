@@ -76,6 +76,7 @@ def settings_defaults():
         ("tracker", blocks.Tracker),
         ("polling", blocks.Polling),
         ("workspace", blocks.Workspace),
+        ("hooks", blocks.Hooks),
         ("agent", blocks.Agent),
     ):
         found |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}

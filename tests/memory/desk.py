@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
 from orchestrator.domain.turn import Ending, Outcome, StopReason
-from orchestrator.domain.workflow import WorkspaceSettings
+from orchestrator.domain.workflow import Hook, WorkspaceSettings
 from orchestrator.ports.agent import AgentEvent, AgentTurn
-from orchestrator.ports.store import Renewal, TurnRef
+from orchestrator.ports.hooks import HookEnd, HookOrder
+from orchestrator.ports.store import Made, Renewal, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, Running, SpawnFailed
-from orchestrator.ports.workspaces import Workspace
+from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
 
 # What a supervisor subtracts from a lease, so that a program is frozen before anybody may take its turn over.
 GRACE_SECONDS = 5.0
@@ -25,14 +27,54 @@ class Killed(BaseException):
 
 @dataclass(slots=True)
 class MemoryWorkspaces:
-    """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so."""
+    """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so.
+
+    `finished` are those whose making is complete; `undone` counts what was taken back. Items in `unfinished` have work
+    that would be lost; `kept` and `removed` say what became of it; `broken` is why nothing can be removed.
+    """
 
     changed: bool = False
+    finished: set[Path] = field(default_factory=set)
+    undone: int = 0
+    unfinished: set[str] = field(default_factory=set)
+    kept: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    broken: str | None = None
 
     def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:  # noqa: ARG002 -- the door's signature
-        """A workspace that is always there."""
+        """A workspace, made now until its making was finished once."""
         path = Path("memory") / identifier
-        return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=False)
+        return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=path not in self.finished)
+
+    def finish(self, workspace: Workspace) -> None:
+        """It is complete."""
+        self.finished.add(workspace.path)
+
+    def undo(self, workspace: Workspace) -> None:
+        """Take back what was not finished."""
+        self.undone += workspace.path not in self.finished
+
+    def inspect(self, workspace: Workspace) -> Workspace:
+        """Nothing is there to be seen."""
+        return workspace
+
+    def closed(self, made: Made) -> AbstractContextManager[None]:  # noqa: ARG002 -- the door's signature
+        """Nobody else is here."""
+        return nullcontext()
+
+    def preserve(self, made: Made, name: str, folder: Path) -> str | None:  # noqa: ARG002 -- the door's signature
+        """Keep what would be lost."""
+        if made.path.name not in self.unfinished:
+            return None
+        self.kept.append(name)
+        return f"refs/stationkeeper/kept/{name}"
+
+    def remove(self, made: Made) -> None:
+        """It is gone, unless that cannot be."""
+        if self.broken is not None:
+            raise WorkspaceFailed(self.broken)
+        self.finished.discard(made.path)
+        self.removed.append(made.path.name)
 
     def changed_since(self, workspace: Workspace) -> bool:  # noqa: ARG002 -- the door's signature
         """Whether the agent did something."""
@@ -49,6 +91,7 @@ class HandSupervisor:
     adopted: dict[UUID, TurnRef] = field(default_factory=dict)
     deadlines: dict[UUID, float] = field(default_factory=dict)
     cancels: dict[UUID, StopReason] = field(default_factory=dict)
+    frozen: set[UUID] = field(default_factory=set)
     is_dead: bool = False
 
     def adopt(self, ref: TurnRef, *, lease_key: str | None, sent_at: float, step_seconds: float | None = None) -> None:  # noqa: ARG002
@@ -74,6 +117,10 @@ class HandSupervisor:
 
     def beat(self) -> None:
         """The hand is always awake."""
+
+    def has_processes(self, turn_id: UUID) -> bool:
+        """What the world says: a frozen agent is one."""
+        return turn_id in self.frozen
 
     def stop_all(self) -> None:
         """Every turn is handed back."""
@@ -101,6 +148,34 @@ class HandSupervisor:
 
     def _trust(self, ref: TurnRef, sent_at: float) -> None:
         self.deadlines[ref.turn_id] = sent_at + self.lease_seconds - GRACE_SECONDS
+
+
+@dataclass(slots=True)
+class ScriptedHooks:
+    """Hooks that only write down that they ran; the ones in `fails` end with that reason, each time.
+
+    `during` is what happens in the world while one runs.
+    """
+
+    log: list[tuple[str, Hook]] = field(default_factory=list)
+    fails: dict[Hook, StopReason] = field(default_factory=dict)
+    during: Callable[[HookOrder], None] = lambda _order: None
+
+    def run(self, order: HookOrder, supervisor: HandSupervisor) -> HookEnd:
+        """Run one as a supervisor would: not for a turn that is lost, and a cancel ends all but the farewell."""
+        try:
+            if order.hook is not Hook.BEFORE_REMOVE:  # an errand belongs to no turn
+                supervisor.confirm(order.turn_id)
+        except SpawnFailed as fault:
+            return HookEnd(StopReason.HOOK_FAILED, str(fault), "", order.output)
+        self.log.append((order.identifier, order.hook))
+        self.during(order)
+        supervisor.pulse()
+        stop = self.fails.get(order.hook)
+        cancel = supervisor.cancelled(order.turn_id)
+        if cancel is not None and (order.hook is not Hook.AFTER_RUN or cancel is StopReason.LOST_WORKER):
+            stop = cancel
+        return HookEnd(stop, "exited with 1" if stop else "exited with 0", f"{order.hook.value} spoke", order.output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class MemoryQueue:
     labels: list[str] = field(default_factory=list)
     rings: int = 0
     relays: int = 0
+    tidies: int = 0
     down: bool = False
 
     def ring(self, workflow: str | None = None, *, full: bool = False) -> None:  # noqa: ARG002 -- the door's signature
@@ -33,6 +34,11 @@ class MemoryQueue:
         self.turns.append((turn_id, fence))
         self.published.append((turn_id, fence))
         self.labels.append(label)
+
+    def tidy(self) -> None:
+        """Count a hint."""
+        self._refuse_when_down()
+        self.tidies += 1
 
     def relay(self) -> None:
         """Count a hint."""

@@ -10,13 +10,18 @@ from orchestrator.domain.contract import StateContract
 from orchestrator.domain.item import Item
 from orchestrator.domain.select import Limits
 from orchestrator.domain.turn import TurnLimits
-from orchestrator.domain.workflow import AgentSettings, TrackerSettings, Workflow, WorkspaceSettings
+from orchestrator.domain.workflow import AgentSettings, HookSettings, TrackerSettings, Workflow, WorkspaceSettings
 
 CONTRACT = StateContract(("Todo", "Rework", "In Progress"), ("Done", "Cancelled"), "In Progress", "In Review")
 STATES = ("Backlog", "Todo", "Rework", "In Progress", "In Review", "Cancelled", "Done")
 
 
-def workflow(contract: StateContract = CONTRACT, turn_limits: TurnLimits | None = None, **limits: Any) -> Workflow:
+def workflow(
+    contract: StateContract = CONTRACT,
+    turn_limits: TurnLimits | None = None,
+    hooks: HookSettings | None = None,
+    **limits: Any,
+) -> Workflow:
     """The world's workflow; `limits` are those of select.Limits."""
     return Workflow(
         name="world",
@@ -29,6 +34,7 @@ def workflow(contract: StateContract = CONTRACT, turn_limits: TurnLimits | None 
         prompt="{{ issue.title }}",
         interval_ms=30_000,
         scope="memory:world",
+        hooks=hooks or HookSettings(),
     )
 
 

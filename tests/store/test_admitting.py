@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from orchestrator.domain.hold import HoldScope
-from orchestrator.domain.turn import StopReason
+from orchestrator.domain.turn import Counters, StopReason
 from orchestrator.ports.store import Admitted
 from tests.store.scene import LEASE_SECONDS, Scene, owner, together
 from tests.waiting import until
@@ -81,7 +81,7 @@ def test_counters_are_those_of_the_item_with_this_turn(scene):
     scene.open()
     assert scene.store.items.cancel(scene.record(), StopReason.MOVED_AWAY, workflow="demo")
     admitted = scene.run()
-    assert dataclasses.astuple(admitted.counters) == (1, 1, 1)
+    assert admitted.counters == Counters(1, 1, 1)
     assert (admitted.ordinal, admitted.ref.fence) == (2, 2)
 
 

@@ -1,6 +1,7 @@
 """The arithmetic of trust: laws over all clocks, no process and no waiting."""
 
 from dataclasses import replace
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Renewal, TurnRef
-from orchestrator.ports.supervisor import EndedBy
+from orchestrator.ports.supervisor import Duty, EndedBy, ProcessOrder
 from orchestrator.supervisor import trust
 from orchestrator.supervisor.trust import Config, Hold, Span, Term
 
@@ -134,3 +135,25 @@ LADDER = {
 def test_the_strongest_reason_wins(terms, spans, now, verdict):
     """Each rung of the ladder stands above the next."""
     assert trust.judge(term(**terms), span(**spans), now=now, config=CONFIG) is verdict
+
+
+@pytest.mark.proves("HK-09")
+def test_a_farewell_outlives_a_cancel_and_not_the_fence():
+    """What tidies up behind a turn may begin when it is cancelled; once the turn is somebody else's it dies too."""
+    farewell = span(duty=Duty.FAREWELL)
+    cancelled = term(stop=StopReason.CANCELLED)
+    assert trust.judge(cancelled, farewell, now=110, config=CONFIG) is Hold.RUN
+    assert trust.judge(cancelled, span(), now=110, config=CONFIG) is EndedBy.CANCELLED
+    assert trust.judge(term(lost=True), farewell, now=110, config=CONFIG) is EndedBy.FENCE_LOST
+    assert trust.judge(term(), farewell, now=130, config=CONFIG) is Hold.FREEZE
+    assert trust.judge(term(confirmed_at=5_000), farewell, now=4_000, config=CONFIG) is EndedBy.TIMED_OUT
+
+
+@given(moments, spans)
+def test_an_errand_is_never_frozen(now, given_span):
+    """Nobody can take over what belongs to no turn; only its own clocks and whoever asks end it."""
+    order = ProcessOrder(
+        REF.turn_id, 1, ("true",), Path("/"), {}, b"", Path("/x"), timeout_seconds=60, stall_seconds=None
+    )
+    verdict = trust.judge(trust.errand(order), replace(given_span, frozen_at=None), now=now, config=CONFIG)
+    assert verdict not in {Hold.FREEZE, EndedBy.FENCE_LOST}

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.domain.workflow import Hook
 from orchestrator.ports.workflows import WorkflowInvalid
 from orchestrator.workflow import WorkflowFiles, variables
 
@@ -50,6 +51,9 @@ def warnings(front):
         (BASE + "polling: {interval_ms: 1.5}\n", "9: 'polling.interval_ms': found 1.5, expected a whole number"),
         (BASE + "name: Team A\n", "9: 'name': found 'Team A', expected lower-case letters"),
         (BASE + "workspace: {repository: ., branch: x}\n", "9: 'workspace.branch': found 'x', expected '{key}'"),
+        (BASE + "hooks: {timeout_ms: 0}\n", "9: 'hooks.timeout_ms': found 0, expected 1 or more"),
+        (BASE + "hooks: {timeout_ms: 1m}\n", "9: 'hooks.timeout_ms': found '1m', expected a whole number; write how"),
+        (BASE + "hooks: {env: [A B]}\n", "9: 'hooks.env': found 'A B', expected the name of a variable"),
         (BASE + "workspace: {repository: ., base: --detach}\n", "9: 'workspace.base': found '--detach'"),
     ],
 )  # fmt: skip
@@ -58,6 +62,13 @@ def test_a_wrong_value_is_told_with_line_found_and_expected(front, said):
     (sentence,) = sentences(front)
     assert sentence.startswith(said[:2])
     assert said.partition(" ")[2] in sentence
+
+
+@pytest.mark.proves("HK-05")
+def test_hooks_have_their_moments_and_a_minute():
+    """Only what is written runs, and a time-out that is left out is both peers'."""
+    hooks = parse(BASE + "hooks: {before_run: make, env: [TOKEN]}\n").hooks
+    assert (hooks.commands, hooks.timeout_ms, hooks.env) == ({Hook.BEFORE_RUN: "make"}, 60_000, {"TOKEN": "$TOKEN"})
 
 
 def test_all_wrong_values_are_told_at_once():
@@ -74,7 +85,7 @@ def test_all_wrong_values_are_told_at_once():
         (BASE + "pollin: {}\n", "9: unknown key 'pollin' is not read; did you mean 'polling'?"),
         (BASE + "polling: {zzz: 1}\n", "9: unknown key 'polling.zzz' is not read; known are interval_ms"),
         (TRACKER + "  active_state: [x]\n" + AGENT, "7: unknown key 'tracker.active_state' is not read; did you mean"),
-        (BASE + "hooks: {after_create: x}\n", "9: 'hooks' is not used yet"),
+        (BASE + "hooks: {before_rum: x}\n", "9: unknown key 'hooks.before_rum' is not read; did you mean 'hooks."),
         (BASE + "claude-code: {}\n", "9: 'claude-code' is not used yet"),
         (BASE + "  max_concurrent_agents_by_state: {Doing: 1}\n", "9: 'agent.max_concurrent_agents_by_state.D"),
     ],

@@ -17,6 +17,13 @@ def git(folder, *arguments):
     return done.stdout.strip()
 
 
+def made(settings, identifier):
+    """The item's workspace, its making complete."""
+    found = rooms.prepare(settings, identifier)
+    rooms.finish(found)
+    return found
+
+
 def refused(settings, identifier):
     """Why there is no workspace for this item."""
     with pytest.raises(WorkspaceFailed) as caught:

@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.domain.workflow import WorkspaceSettings
 from orchestrator.ports.workspaces import WorkspaceFailed
-from tests.workspaces.hands import git, rooms
+from tests.workspaces.hands import git, made, rooms
 
 CHANGES = {
     "a commit": lambda path: git(path, "commit", "-q", "--allow-empty", "-m", "work"),
@@ -24,7 +24,7 @@ CHANGES = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_every_kind_of_work_is_evidence(shared, change):
     """HEAD moved or the tree changed."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     assert not rooms.changed_since(found)
     change(found.path)
     assert rooms.changed_since(found)
@@ -32,10 +32,10 @@ def test_every_kind_of_work_is_evidence(shared, change):
 
 def test_more_of_an_old_change_is_evidence_too(shared):
     """A turn that goes on with uncommitted work of the turn before has changed something as well."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     for name in ("file.txt", "new.txt"):
         (found.path / name).write_text("begun")
-        begun = rooms.prepare(shared, "BACK-1")
+        begun = made(shared, "BACK-1")
         assert not rooms.changed_since(begun)
         (found.path / name).write_text("begun, done")
         assert rooms.changed_since(begun)
@@ -43,14 +43,14 @@ def test_more_of_an_old_change_is_evidence_too(shared):
 
 def test_what_git_ignores_is_no_evidence(shared):
     """An agent that only left a log has done nothing."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     (found.path / "agent.log").write_text("thinking")
     assert not rooms.changed_since(found)
 
 
 def test_a_plain_workspace_inside_a_repository_has_its_own_evidence(repository):
     """The repository around it is not looked at, whatever happens there."""
-    found = rooms.prepare(WorkspaceSettings(str(repository / "rooms")), "BACK-1")
+    found = made(WorkspaceSettings(str(repository / "rooms")), "BACK-1")
     assert found.head is None
     git(repository, "commit", "-q", "--allow-empty", "-m", "elsewhere")
     assert not rooms.changed_since(found)
@@ -61,7 +61,7 @@ def test_a_plain_workspace_inside_a_repository_has_its_own_evidence(repository):
 
 def test_a_workspace_that_is_gone_is_an_error_and_not_a_change(settings):
     """Nobody takes a removed folder for work done."""
-    found = rooms.prepare(settings, "BACK-1")
+    found = made(settings, "BACK-1")
     subprocess.run(["rm", "-rf", str(found.path)], check=True)
     with pytest.raises(WorkspaceFailed, match="BACK-1: it cannot be read any more"):
         rooms.changed_since(found)
@@ -69,7 +69,7 @@ def test_a_workspace_that_is_gone_is_an_error_and_not_a_change(settings):
 
 def test_a_worktree_that_is_none_any_more_is_an_error_and_not_a_change(shared):
     """An agent that removed `.git` has not moved HEAD."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     (found.path / ".git").unlink()
     with pytest.raises(WorkspaceFailed, match="BACK-1: it is no git worktree any more"):
         rooms.changed_since(found)

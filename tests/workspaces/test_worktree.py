@@ -8,12 +8,12 @@ from threading import Barrier
 import pytest
 
 from orchestrator.domain.workflow import WorkspaceSettings
-from tests.workspaces.hands import git, refused, rooms
+from tests.workspaces.hands import git, made, refused, rooms
 
 
 def test_a_worktree_stands_on_the_items_own_branch(shared, repository):
     """It begins at the repository's head, tracks nothing, and the person's checkout is untouched."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     assert found.branch == git(found.path, "branch", "--show-current") == "stationkeeper/BACK-1"
     assert found.head == git(repository, "rev-parse", "main")
     assert git(repository, "branch", "--show-current") == "main"
@@ -23,7 +23,7 @@ def test_a_worktree_stands_on_the_items_own_branch(shared, repository):
 def test_a_branch_begins_where_the_workflow_says(shared, repository):
     """`base` is any commit that the repository has; one that it lacks is named."""
     git(repository, "commit", "-q", "--allow-empty", "-m", "second")
-    assert rooms.prepare(replace(shared, base="main~1"), "BACK-1").head == git(repository, "rev-parse", "main~1")
+    assert made(replace(shared, base="main~1"), "BACK-1").head == git(repository, "rev-parse", "main~1")
     assert "no commit 'release'; correct workspace.base" in refused(replace(shared, base="release"), "BACK-2")
 
 
@@ -38,11 +38,11 @@ def test_two_roots_on_one_repository_never_share_a_branch(shared, tmp_path):
 @pytest.mark.proves("WS-10")
 def test_a_lost_workspace_comes_back_on_its_old_branch(shared, repository):
     """The folder is gone and its registration stale: the branch with its commits is used as it is."""
-    before = rooms.prepare(shared, "BACK-1")
+    before = made(shared, "BACK-1")
     git(before.path, "commit", "-q", "--allow-empty", "-m", "work")
     work = git(before.path, "rev-parse", "HEAD")
     subprocess.run(["rm", "-rf", str(before.path)], check=True)
-    after = rooms.prepare(shared, "BACK-1")
+    after = made(shared, "BACK-1")
     assert (after.head, after.created_now) == (work, True)
     assert "prunable" not in git(repository, "worktree", "list", "--porcelain")
 
@@ -50,10 +50,10 @@ def test_a_lost_workspace_comes_back_on_its_old_branch(shared, repository):
 @pytest.mark.proves("WS-09")
 def test_a_worktree_whose_making_was_cut_short_is_made_again(shared, repository):
     """Nobody has worked in it: half a checkout is not taken for the agent's work. Git marks one that it still fills."""
-    found = rooms.prepare(shared, "BACK-1")
+    found = made(shared, "BACK-1")
     (repository / ".git" / "worktrees" / "BACK-1" / "locked").write_text("initializing")
     (found.path / "file.txt").unlink()
-    again = rooms.prepare(shared, "BACK-1")
+    again = made(shared, "BACK-1")
     assert (again.path / "file.txt").read_text() == "one\n"
     assert (again.created_now, again.head) == (True, found.head)
 
@@ -65,7 +65,7 @@ def test_a_failed_making_leaves_no_folder_behind(shared, repository, tmp_path):
     assert "already" in refused(shared, "BACK-1")
     assert not (tmp_path / "rooms" / "BACK-1").exists()
     git(repository, "worktree", "remove", str(tmp_path / "mine"))
-    assert rooms.prepare(shared, "BACK-1").created_now
+    assert made(shared, "BACK-1").created_now
 
 
 def test_a_folder_of_other_origin_is_not_taken_for_a_worktree(shared, tmp_path):
@@ -105,7 +105,7 @@ def test_many_worktrees_of_one_repository_are_made_at_once(shared, repository, t
         start.wait()
         root = shared.root + ("" if number % 2 else "-two")
         settings = WorkspaceSettings(root, repository=str(clone), base="origin/main")
-        return rooms.prepare(settings, f"BACK-{number}")
+        return made(settings, f"BACK-{number}")
 
     with ThreadPoolExecutor(12) as pool:
         found = list(pool.map(make, range(24)))
@@ -119,7 +119,7 @@ def test_git_is_blind_to_the_repository_that_we_stand_in(shared, monkeypatch, tm
     with monkeypatch.context() as hook:
         hook.setenv("GIT_DIR", str(tmp_path / "nowhere"))
         hook.setenv("GIT_INDEX_FILE", str(tmp_path / "no-index"))
-        found = rooms.prepare(shared, "BACK-1")
+        found = made(shared, "BACK-1")
     assert git(found.path, "status", "--porcelain") == ""
     assert not (tmp_path / "no-index").exists()
 
@@ -127,4 +127,4 @@ def test_git_is_blind_to_the_repository_that_we_stand_in(shared, monkeypatch, tm
 def test_a_repository_of_another_user_is_worked_with(shared, monkeypatch):
     """The workflow's author chose it: git's doubt about who owns it stops nobody."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    assert not rooms.changed_since(rooms.prepare(shared, "BACK-1"))
+    assert not rooms.changed_since(made(shared, "BACK-1"))

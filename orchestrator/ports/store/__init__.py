@@ -10,21 +10,28 @@ from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
 from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused
+from orchestrator.ports.store.operators import Hand, OperatorStore, Place
 from orchestrator.ports.store.outbox import Claimed, OutboxStore, Settlement
 from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
 from orchestrator.ports.store.turns import Admitted, Owner, Renewal, StepRecord, TurnRef, TurnStore
 from orchestrator.ports.store.workers import WorkerRow, WorkerStore
 from orchestrator.ports.store.workflows import WorkflowRow, WorkflowStore
+from orchestrator.ports.store.workspaces import Idle, Made, WorkspaceRow, WorkspaceStore
 
 # One door, one import: its values live in the rooms' files.
 __all__ = [
     "Admitted",
     "Claimed",
+    "Hand",
+    "Idle",
     "ItemStore",
+    "Made",
     "Opened",
     "Opening",
+    "OperatorStore",
     "OutboxStore",
     "Owner",
+    "Place",
     "ReconcilerStore",
     "Refused",
     "Renewal",
@@ -39,6 +46,8 @@ __all__ = [
     "WorkerStore",
     "WorkflowRow",
     "WorkflowStore",
+    "WorkspaceRow",
+    "WorkspaceStore",
 ]
 
 
@@ -73,6 +82,16 @@ class Store(Protocol):
     @property
     def outbox(self) -> OutboxStore:
         """Where writes wait."""
+        ...
+
+    @property
+    def operators(self) -> OperatorStore:
+        """A person's commands."""
+        ...
+
+    @property
+    def workspaces(self) -> WorkspaceStore:
+        """Where work lies."""
         ...
 
     @property

@@ -88,8 +88,13 @@ class ItemStore(Protocol):
         """Remember where the board shows the item of an open turn. Bumps no version."""
         ...
 
-    def hold_workflow(self, workflow: str, hold: Hold | None, kind: HoldKind) -> None:
-        """Place the hold of `kind` on a workflow, once; None lifts it."""
+    def hold_workflow(
+        self, workflow: str, hold: Hold | None, kind: HoldKind, *, seen_at: datetime | None = None
+    ) -> None:
+        """Place the hold of `kind` on a workflow, once; None lifts it.
+
+        `seen_at` is when the look that says so began: what a person released after it is not placed again.
+        """
         ...
 
     def save_waits(

@@ -95,6 +95,10 @@ class TurnStore(Protocol):
         """Record the agent's session, by which its next turn goes on: a fact."""
         ...
 
+    def record_step(self, ref: TurnRef, step: StepRecord) -> None:
+        """Record what happened beside the steps, such as a hook's end: a fact, also after a cancel."""
+        ...
+
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn: status, history, holds, outbox, version, cap in one transaction; False: not ours any more."""
         ...

@@ -1,11 +1,13 @@
-"""What an agent program sees of our environment: an allow-list, the workflow's `agent.env`, and facts of its turn.
+"""What an agent or a hook sees of our environment: one allow-list, what the workflow passes on, and facts of its turn.
 
 Nothing else passes: neither the addresses of our services nor any secret of the worker, unless the workflow names it.
 """
 
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+from uuid import UUID
 
-from orchestrator.ports.agent import AgentTurn
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 
 ALLOWED = ("PATH", "HOME", "SHELL", "TMPDIR", "USER", "LOGNAME", "TERM", "LANG", "LC_ALL", "SSH_AUTH_SOCK")
@@ -18,21 +20,57 @@ GIT_EMAIL = "stationkeeper@localhost"
 PREFIXES = ("STATIONKEEPER_", "SORTIE_")
 
 
-def build(turn: AgentTurn, passed_on: Mapping[str, str], inherited: Mapping[str, str]) -> dict[str, str]:
-    """The program's whole environment: `agent.env` (`passed_on`) is stronger than the allow-list, our facts than both.
+class Facts(Protocol):
+    """What a program is told about why it runs; an agent's turn and a hook's order both know it."""
+
+    @property
+    def turn_id(self) -> UUID:
+        """The turn."""
+        ...
+
+    @property
+    def fence(self) -> int:
+        """Its fence."""
+        ...
+
+    @property
+    def issue_id(self) -> str:
+        """The tracker's id of the item."""
+        ...
+
+    @property
+    def identifier(self) -> str:
+        """What people call the item."""
+        ...
+
+    @property
+    def attempt(self) -> int:
+        """Which attempt it is, from 1."""
+        ...
+
+    @property
+    def workspace(self) -> Path:
+        """Where it runs."""
+        ...
+
+
+def build(
+    turn: Facts, passed_on: Mapping[str, str], inherited: Mapping[str, str], *, key: str = "agent.env"
+) -> dict[str, str]:
+    """The program's whole environment: what `key` passes on beats the allow-list, our facts beat both.
 
     Raises:
-        SpawnFailed: `agent.env` passes on a variable that the worker does not have.
+        SpawnFailed: `key` passes on a variable that the worker does not have.
     """
     return {
         **{name: inherited[name] for name in ALLOWED if name in inherited},
         **_git(turn),
-        **{name: _resolve(name, value, inherited) for name, value in passed_on.items()},
+        **{name: _resolve(f"{key}.{name}", value, inherited) for name, value in passed_on.items()},
         **_facts(turn),
     }
 
 
-def _facts(turn: AgentTurn) -> dict[str, str]:
+def _facts(turn: Facts) -> dict[str, str]:
     facts = {
         "ISSUE_ID": turn.issue_id,
         "ISSUE_IDENTIFIER": turn.identifier,
@@ -43,7 +81,7 @@ def _facts(turn: AgentTurn) -> dict[str, str]:
     return {**both, "STATIONKEEPER_TURN": str(turn.turn_id), "STATIONKEEPER_FENCE": str(turn.fence)}
 
 
-def _git(turn: AgentTurn) -> dict[str, str]:
+def _git(turn: Facts) -> dict[str, str]:
     """An identity, and leave to work in a workspace that another user made (a volume, a container)."""
     roles = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in _IDENTITY.items()}
     trust = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": str(turn.workspace)}
@@ -53,11 +91,11 @@ def _git(turn: AgentTurn) -> dict[str, str]:
 _IDENTITY = {"NAME": GIT_NAME, "EMAIL": GIT_EMAIL}
 
 
-def _resolve(name: str, value: str, inherited: Mapping[str, str]) -> str:
+def _resolve(key: str, value: str, inherited: Mapping[str, str]) -> str:
     """A value is taken as written, unless it is `$NAME` as a whole. What that holds is not looked into again."""
     if not value.startswith("$"):
         return value
     if (wanted := value[1:]) not in inherited:
-        detail = f"agent.env.{name}: {value} is not set where the worker runs; set it there, or write the value itself"
+        detail = f"{key}: {value} is not set where the worker runs; set it there, or write the value itself"
         raise SpawnFailed(Refusal.MISSING_VARIABLE, detail)
     return inherited[wanted]

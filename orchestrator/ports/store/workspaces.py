@@ -1,0 +1,86 @@
+"""The workspaces that stand on the hosts' disks, as they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from uuid import UUID
+
+from orchestrator.domain.tidy import Standing
+from orchestrator.domain.writeback import Write
+from orchestrator.ports.store.turns import TurnRef
+from orchestrator.ports.store.workflows import WorkflowRow
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A workspace as its turn prepared it; a removal goes by this, whatever the workflow says by then."""
+
+    host: str
+    path: Path
+    root: Path
+    lock_path: Path
+    repository: Path | None
+    branch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """A workspace with which nothing is going on; `may_go`: a tick saw its card closed, and a worker was called."""
+
+    id: UUID
+    item_id: str
+    may_go: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRow:
+    """A workspace that stands. `turn_id`, `ordinal` and `fence` are those of the turn that was in it last."""
+
+    id: UUID
+    made: Made
+    item_id: str
+    identifier: str
+    workflow: WorkflowRow
+    turn_id: UUID
+    ordinal: int
+    fence: int
+    standing: Standing
+
+
+class WorkspaceStore(Protocol):
+    """Where work lies, and where what was not finished is kept."""
+
+    def record(self, ref: TurnRef, made: Made) -> None:
+        """Record what a turn prepared: a fact."""
+        ...
+
+    def idle(self, workflow: str) -> Sequence[Idle]:
+        """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
+        ...
+
+    def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
+        """Remember that these were looked at just now. Closed cards' may go; missing twice is asked about no more."""
+        ...
+
+    def next(self, host: str) -> UUID | None:
+        """The workspace on the host that has waited longest to be removed."""
+        ...
+
+    def leave(self, workspace_id: UUID) -> None:
+        """It stays for now; a later tick may ask again."""
+        ...
+
+    def get(self, workspace_id: UUID) -> WorkspaceRow | None:
+        """A workspace that stands, as our records show it now."""
+        ...
+
+    def keep(self, row: WorkspaceRow, kept: str, writes: Sequence[Write]) -> None:
+        """Record where unfinished work was preserved, with what the card is told, in one transaction."""
+        ...
+
+    def removed(self, row: WorkspaceRow) -> None:
+        """Record that it is gone."""
+        ...
