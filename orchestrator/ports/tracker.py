@@ -28,6 +28,19 @@ class TrackerFault(Enum):
 # A fault that may pass by itself: the write stays in the outbox and is tried again.
 PASSING = frozenset({TrackerFault.TRANSPORT, TrackerFault.API, TrackerFault.RATE_LIMITED, TrackerFault.CONFLICT})
 
+# The same kinds in the words of Symphony's specification, for whoever comes with its dashboards (TE-07). It has one
+# word for whatever a server refused or failed at; whether another try makes sense is told by `PASSING`.
+SPECIFIED: Mapping[TrackerFault, str] = {
+    TrackerFault.CONFIG: "invalid_tracker_config",
+    TrackerFault.AUTH: "tracker_status",
+    TrackerFault.NOT_FOUND: "tracker_status",
+    TrackerFault.PAYLOAD: "tracker_response",
+    TrackerFault.TRANSPORT: "tracker_request",
+    TrackerFault.API: "tracker_status",
+    TrackerFault.RATE_LIMITED: "tracker_rate_limited",
+    TrackerFault.CONFLICT: "tracker_status",
+}
+
 
 class TrackerError(Exception):
     """A call to a tracker failed; `fault` says how, `sent` whether the write may have happened all the same."""
