@@ -19,21 +19,24 @@ BROKER_TIMEOUT_SECONDS = 2.0
 # Early acknowledgement leaves nothing for the broker to redeliver; the number only has to be finite.
 VISIBILITY_TIMEOUT_SECONDS = 3600
 
+ROUTES = {
+    "tasks.reconcile": {"queue": queue.CONTROL},
+    "tasks.turn": {"queue": queue.TURNS},
+    "tasks.relay": {"queue": queue.RELAY},
+    "tasks.hint": {"queue": queue.RELAY},  # a storm of hints keeps no ring waiting
+}
+
 
 def make_app(found: settings.Settings) -> Celery:
     """The application with every rule of delivery set; knows no Celery task, they are included by name."""
     app = Celery("stationkeeper", broker=found.redis_url)
     app.conf.update(
-        include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.lifecycle"],
+        include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.hint", "tasks.lifecycle"],
         task_queues=[_queue(name) for name in (queue.CONTROL, queue.TURNS, queue.RELAY)],
         task_default_queue=queue.CONTROL,
         task_default_exchange="stationkeeper",
         task_default_routing_key=queue.CONTROL,
-        task_routes={
-            "tasks.reconcile": {"queue": queue.CONTROL},
-            "tasks.turn": {"queue": queue.TURNS},
-            "tasks.relay": {"queue": queue.RELAY},
-        },
+        task_routes=ROUTES,
         beat_schedule=beat_schedule.SCHEDULE,
         beat_scheduler="celery.beat:Scheduler",  # in memory: two beats in one folder share no file
         beat_max_loop_interval=1,

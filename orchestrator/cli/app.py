@@ -9,7 +9,7 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, run, status, up, validate
+from orchestrator.cli import exits, explain, hint, history, init, metrics, migrate, plan, run, status, up, validate
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("demo")(demo.command)
 app.command("status")(status.command)
 app.command("plan")(plan.command)
 app.command("run")(run.command)
+app.command("hint")(hint.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
 app.command("metrics")(metrics.command)

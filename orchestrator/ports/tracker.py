@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import Malformed
@@ -143,4 +143,16 @@ class Tracker(Protocol):
 
     def comment(self, item_id: str, key: str, body: str) -> None:
         """Make the comment that bears the hidden `key`, or edit it in place; of doubles the oldest is kept."""
+        ...
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A board that can tell, for next to nothing, whether somebody touched it; a tracker may be one."""
+
+    def disturbed(self) -> bool:
+        """Whether anybody but this process changed a card since the last call; the first call is False.
+
+        A hint and no more: a change that it misses is seen by the next listing. Raises TrackerError.
+        """
         ...
