@@ -9,7 +9,21 @@ from functools import partial
 import typer
 
 from orchestrator import telemetry
-from orchestrator.cli import exits, explain, hint, history, init, metrics, migrate, plan, run, status, up, validate
+from orchestrator.cli import (
+    exits,
+    explain,
+    hint,
+    history,
+    init,
+    metrics,
+    migrate,
+    plan,
+    run,
+    status,
+    up,
+    validate,
+    writes,
+)
 from orchestrator.cli.demo import command as demo
 
 app = typer.Typer(
@@ -30,6 +44,7 @@ app.command("run")(run.command)
 app.command("hint")(hint.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
+app.command("writes")(writes.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

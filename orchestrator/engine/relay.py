@@ -133,7 +133,7 @@ def _write(ports: Ports, tracker: Tracker, claimed: Claimed, *, item: Item | Non
         if isinstance(act, Comment):
             tracker.comment(claimed.item_id, act.key, act.body)
             return _Settled(Settlement.SENT)
-        if item is None or not ports.store.outbox.begin_move(claimed, _bears(item)):
+        if item is None or not ports.store.outbox.begin_move(claimed, _bears(item), state=item.state):
             return _Settled(Settlement.DEFERRED, "another relay has the write")
         answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=item.revision)
     except TrackerError as fault:

@@ -52,8 +52,11 @@ class OutboxStore(Protocol):
         """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
         ...
 
-    def begin_move(self, claimed: Claimed, seen: str) -> bool:
-        """Remember, right before a move is sent, what the card bears; False when another relay has the row."""
+    def begin_move(self, claimed: Claimed, seen: str, *, state: str) -> bool:
+        """Remember, right before a move is sent, what the card bears and in which state it stands, for the audit.
+
+        False when another relay has the row.
+        """
         ...
 
     def settle(self, claimed: Claimed, settlement: Settlement, *, detail: str = "", state: str | None = None,
