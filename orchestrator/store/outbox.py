@@ -39,6 +39,7 @@ _CLAIM = """
         and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
         outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
+        outbox.detail,
         workflow.name, workflow.scope, workflow.problem,
         current.version, current.digest, current.body as current_body, current.path,
         pinned.version as pinned_version, pinned.digest as pinned_digest, pinned.body as pinned_body,
@@ -189,6 +190,7 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
         workflow=WorkflowRow(row.name, row.version, row.digest, row.current_body, row.path, row.scope, row.problem),
         local_seconds=seconds,
         seen=row.seen,
+        detail=row.detail,
     )
 
 
