@@ -11,7 +11,7 @@ from orchestrator import telemetry
 from orchestrator.domain import writeback
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
-from orchestrator.domain.writeback import Comment, Defer, Move, Post, Suppress
+from orchestrator.domain.writeback import Comment, Defer, Move, Post, Role, Suppress
 from orchestrator.engine import renamed
 from orchestrator.ports import Ports
 from orchestrator.ports.store import Claimed, Settlement
@@ -27,8 +27,8 @@ _CONFLICT_PAUSE_SECONDS = 0.2
 # A renamed column is put right by a person; the next listing notices it.
 _BROKEN_PAUSE_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS = 1.0
-# A card that one read by id does not show may stand on another copy of the board; of two, a second apart, we believe.
-_ABSENT = "the card was not on the board; looked for once more"
+# A write is given up for what two reads by id say, this long apart: one alone may be of an old copy of the board.
+_SECOND_LOOK_SECONDS = 1.0
 # A move that is refused is a hold, and a person is asked. A comment has no hold: it is tried again while somebody mends
 # the credential, and given up when the tracker refuses its text so often (over some minutes).
 _COMMENT_TRIES = 8
@@ -79,13 +79,13 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         item = tracker.get_items([claimed.item_id]).get(claimed.item_id)
     except (TrackerError, WorkflowInvalid) as fault:
         return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
-    if item is None and claimed.detail != _ABSENT:
-        return _Settled(Settlement.DEFERRED, _ABSENT, pause_seconds=_FIRST_PAUSE_SECONDS)
     already = _landed(claimed, item, contract)
     if already is not None:
         return already
     verdict = writeback.permit(claimed.write, item, contract)
     match verdict:
+        case Suppress(reason=reason) if _needs_second_look(claimed, item, reason):
+            return _Settled(Settlement.DEFERRED, reason, pause_seconds=_SECOND_LOOK_SECONDS)
         case Suppress(reason=reason):
             return _kept_back(tracker, claimed, reason, state=item.state if item else None, contract=contract)
         case Defer(reason=reason):
@@ -101,6 +101,13 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
                 first = f"a person moved the card first ({settled.state})"
                 return _kept_back(tracker, claimed, first, state=settled.state, contract=contract)
             return settled
+
+
+def _needs_second_look(claimed: Claimed, item: Item | None, reason: str) -> bool:
+    """Whether one read speaks against a write that would be lost for good: a hand-off, or any of a card that is gone."""
+    act = claimed.write.act
+    matters = item is None or (isinstance(act, Move) and act.role is Role.HANDOFF)
+    return matters and claimed.detail != reason
 
 
 def _may_leave(claimed: Claimed, state: str | None) -> bool:

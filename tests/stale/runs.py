@@ -88,7 +88,7 @@ def _come_to_rest(world: World, trouble: Trouble) -> None:
     except NeverQuiet:
         if not trouble.undo:
             raise
-    if trouble.undo:
+    while trouble.undo:
         trouble.end()
         world.run_until_quiet()
 

@@ -24,6 +24,11 @@ FOUND = (
     Run(196, "one card", {13: "both lag by three"}),
     Run(1163, "one card", {11: "in progress renamed"}),
     Run(1109, "two cards", {4: "the first column renamed", 5: "404", 30: "the listing lags by five"}),
+    Run(
+        20195,
+        "doubled",
+        {1: "the listing lags by one change", 16: "a_person_wants_it_done", 26: "both lag by one change"},
+    ),
     Run(1125, "two cards", {22: "500 after the write", 30: "in progress renamed"}),
 )
 # At these calls of the first story the relay and the tick look, decide and write.
