@@ -104,7 +104,7 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
 
 
 def _needs_second_look(claimed: Claimed, item: Item | None, reason: str) -> bool:
-    """Whether one read speaks against a write that would be lost for good: a hand-off, or any of a card that is gone."""
+    """Whether one read speaks against a write that would be lost: a hand-off, or any of a card that is gone."""
     act = claimed.write.act
     matters = item is None or (isinstance(act, Move) and act.role is Role.HANDOFF)
     return matters and claimed.detail != reason

@@ -31,6 +31,7 @@ class Trouble:
     undo: list[Callable[[], None]] = field(default_factory=list)
     lied_by_id: bool = False
     comments_deleted: bool = False
+    went_out_and_in: bool = False
 
     def end(self) -> None:
         """Whatever a person would put right is put right."""
@@ -99,10 +100,11 @@ def breaks_off(call: Call, _: Trouble) -> Any:
     return pages()
 
 
-def out_and_in(call: Call, _: Trouble) -> Any:
+def out_and_in(call: Call, trouble: Trouble) -> Any:
     """A person takes the card away and puts it back where it was before anybody looked."""
     there = call.world.state(CARD)
     if there is not None:
+        trouble.went_out_and_in = True
         call.world.drag(CARD, "Backlog")
         call.world.drag(CARD, there)
     return call.do()

@@ -107,7 +107,13 @@ def judge(world: World, trouble: Trouble) -> list[str]:
 
 
 def _excused(what: str, trouble: Trouble) -> bool:
-    """Nobody can know better than a tracker that shows the past by id, nor keep a comment that a person threw away."""
+    """What nobody could know or keep.
+
+    The present, where the tracker shows the past by id; a comment that a person threw away; that a card went out and in
+    between two looks, when it stands where its run began.
+    """
+    if trouble.went_out_and_in and "where a person put it during the run" in what:
+        return True
     if trouble.comments_deleted and "says none of" in what:
         return True
     lies = ("before its admission", "although nobody took the card away")
