@@ -13,7 +13,7 @@ COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --g
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check up bench fmt lock clean
+.PHONY: help setup demo test peers check up bench fmt lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,12 @@ demo: $(READY) ## watch the main job on a board: BOARD=folder CARDS=8 SABOTAGE=f
 up: $(READY) ## start everything in the foreground: WORKFLOW=path
 	@exec $(BIN)/orchestrator up $(if $(WORKFLOW),--workflow '$(WORKFLOW)')
 
-test: $(READY) ## every test, with real servers and processes
-	@$(BIN)/python -m pytest tests
+test: $(READY) ## every test, with real servers and processes; those of `peers` apart
+	@$(BIN)/python -m pytest tests -m "not peer"
+
+peers: $(READY) ## the tests with a real Roundup and Backlog.md: installs both, skips by name
+	@sh ops/peers.sh
+	@$(BIN)/python -m pytest tests -m peer
 
 check: $(READY) ## the gate without servers: format, lint, types, layers, pure tests
 	@$(BIN)/ruff format --check .

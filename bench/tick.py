@@ -129,15 +129,15 @@ def _pair(ground: Ground, board: MemoryBoard) -> Pair:
     database_url, their_url = ground.database_url(), ground.database_url()
     with psycopg.connect(grounds.address(their_url), autocommit=True) as theirs:
         theirs.execute(_THEIR_TABLE)
-        ports = _ports(database_url, ground.redis_url())
-        _prepare(ports, board)
-        first = _tick(ports)
+        doors = ports(database_url, ground.redis_url())
+        _prepare(doors, board)
+        first = tick(doors)
         their_first = measure.seconds(lambda: _sync(theirs, board))
-        _admit(ports, database_url)
-        _tick(ports)  # sees them run
-        before = _rows_written(ports, database_url)
-        unchanged = _tick(ports)
-        written = _rows_written(ports, database_url) - before
+        _admit(doors, database_url)
+        tick(doors)  # sees them run
+        before = _rows_written(doors, database_url)
+        unchanged = tick(doors)
+        written = _rows_written(doors, database_url) - before
         their_unchanged = measure.seconds(lambda: _sync(theirs, board))
     return Pair(first, unchanged, their_first, their_unchanged, written)
 
@@ -152,7 +152,7 @@ def _board(items: int) -> MemoryBoard:
     return board
 
 
-def _ports(database_url: str, redis_url: str) -> Ports:
+def ports(database_url: str, redis_url: str) -> Ports:
     """The doors as a control worker has them; the board is the memory adapter's."""
     app = Celery("bench", broker=redis_url)
     return Ports(
@@ -175,20 +175,24 @@ def _no_supervisor() -> NoReturn:
 
 def _prepare(ports: Ports, board: MemoryBoard) -> None:
     """Put the workflow in force."""
-    body = _WORKFLOW.format(board=board.key, cap=CAP)
+    put_in_force(ports, _WORKFLOW.format(board=board.key, cap=CAP))
+    say_hello(ports)
+
+
+def put_in_force(ports: Ports, body: str) -> None:
+    """Put a workflow file of that text in force."""
     path = Path("/bench/WORKFLOW.md")
     file = WorkflowFile(path, body, "bench", ports.workflows.parse(body, path=path))
     publish.enforce(ports.store, [file], door=ports.workflows)
-    _say_hello(ports)
 
 
-def _say_hello(ports: Ports) -> None:
-    """A worker with ten slots is there; both pools have a connection, as in a process that has run for a while."""
-    ports.store.workers.beat(WorkerRow(_WORKER, "bench", "bench", 1, CAP, 0, ("turns",)))
+def say_hello(ports: Ports, *, slots: int = CAP) -> None:
+    """A worker with so many slots is there; both pools have a connection, as in a process that has run for a while."""
+    ports.store.workers.beat(WorkerRow(_WORKER, "bench", "bench", 1, slots, 0, ("turns",)))
     ports.store.workflows.all()
 
 
-def _tick(ports: Ports) -> float:
+def tick(ports: Ports) -> float:
     """How long a full tick takes, once it may begin: two listings keep a small distance."""
     ports.store.reconciler.request(None, listing=True)
     while True:
@@ -224,7 +228,7 @@ def _rows_written(ports: Ports, database_url: str) -> int:
         while _number(looking, _OTHERS):
             looking.execute("select pg_sleep(0.02)")
         written = _number(looking, _ROWS_WRITTEN)
-    _say_hello(ports)
+    say_hello(ports)
     return written
 
 

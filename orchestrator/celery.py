@@ -25,6 +25,7 @@ ROUTES = {
     "tasks.turn": {"queue": queue.TURNS},
     "tasks.relay": {"queue": queue.RELAY},
     "tasks.tidy": {"queue": queue.TURNS},
+    "tasks.hint": {"queue": queue.RELAY},  # a storm of hints keeps no ring waiting
 }
 
 
@@ -32,7 +33,7 @@ def make_app(found: settings.Settings) -> Celery:
     """The application with every rule of delivery set; knows no Celery task, they are included by name."""
     app = Celery("stationkeeper", broker=found.redis_url)
     app.conf.update(
-        include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.tidy", "tasks.lifecycle"],
+        include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.hint", "tasks.tidy", "tasks.lifecycle"],
         task_queues=[_queue(name) for name in (queue.CONTROL, queue.TURNS, queue.RELAY)],
         task_default_queue=queue.CONTROL,
         task_default_exchange="stationkeeper",

@@ -15,11 +15,12 @@ from functools import cache
 from uuid import uuid4
 
 from orchestrator import clock, queue, settings, wiring
+from orchestrator.engine import hint
 from orchestrator.engine.publish import Publisher
 from orchestrator.engine.worker import Identity, Slots, Worker, turn_slots
 from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkerRow
-from orchestrator.pulse import Pulse
+from orchestrator.pulse import Pulse, Round
 from orchestrator.supervisor import client
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
@@ -32,7 +33,7 @@ FEWEST_BEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One process of ours. `supervisor` and `pulse` start with the worker; `only` is the one card that ticks start."""
+    """One process of ours. `supervisor`, `pulse` and `watch` start with the worker; `only` is the one card to start."""
 
     ports: Ports
     worker: Worker
@@ -42,6 +43,7 @@ class Context:
     tidy: Slots
     supervisor: client.SupervisorClient
     pulse: Pulse
+    watch: Round
     only: str | None = None
 
 
@@ -68,6 +70,7 @@ def context() -> Context:
             row=_row_of(ports, worker),
             heartbeat=found.heartbeat_file,
         ),
+        watch=Round("watch", hint.Watch(ports).look, seconds=found.beat_seconds),
         only=found.only,
     )
 
@@ -83,6 +86,7 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
     if queue.CONTROL in queues:
         queue.trim(found.redis_url, queue.CONTROL)
         here.publisher.look()
+        here.watch.start()  # its first look comes before the listing, so that nothing happens between the two
         here.ports.store.reconciler.request(None, listing=True)
         here.ports.queue.ring()
 
@@ -99,6 +103,7 @@ def end() -> None:
     """The pulse stops, the row goes, the pipe closes and with it the supervisor ends."""
     here = context()
     here.pulse.stop()
+    here.watch.stop()
     here.ports.store.workers.leave(here.worker.identity.id)
     here.supervisor.close()
 

@@ -52,3 +52,27 @@ class Pulse:
             self._row()
         except StoreUnavailable as error:
             telemetry.service_failed("postgres", error=error)
+
+
+class Round:
+    """Does one thing again and again in a thread, beside the pulse, which must not wait for it."""
+
+    def __init__(self, name: str, act: Callable[[], object], *, seconds: float) -> None:
+        """`act` is called each `seconds` and raises nothing that it knows."""
+        self._name = name
+        self._act = act
+        self._seconds = seconds
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Do it once, and from then on in a thread that ends with the process."""
+        self._act()
+        threading.Thread(target=self._repeat, name=self._name, daemon=True).start()
+
+    def stop(self) -> None:
+        """Once more at the most."""
+        self._stopped.set()
+
+    def _repeat(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            self._act()

@@ -100,6 +100,11 @@ def tick(workflow: str, *, listing: bool, report: Mapping[str, object]) -> None:
     _say(logging.INFO, "tick", workflow=workflow, listing=listing, **report)
 
 
+def hinted(workflow: str, *, item: str) -> None:
+    """Somebody says that a board changed; the next ring reads it."""
+    _say(logging.INFO, "hinted", workflow=workflow, item=item)
+
+
 def tick_failed(workflow: str, *, error: Exception) -> None:
     """A tick could not be carried out; the next one starts from nothing again."""
     _say(logging.WARNING, "tick failed", workflow=workflow, error=_text(error))

@@ -13,6 +13,7 @@ from orchestrator.cli import (
     drain,
     exits,
     explain,
+    hint,
     history,
     init,
     metrics,
@@ -24,6 +25,7 @@ from orchestrator.cli import (
     status,
     up,
     validate,
+    writes,
 )
 from orchestrator.cli.demo import command as demo
 
@@ -42,6 +44,7 @@ app.command("demo")(demo.command)
 app.command("status")(status.command)
 app.command("plan")(plan.command)
 app.command("run")(run.command)
+app.command("hint")(hint.command)
 app.command("explain")(explain.command)
 app.command("history")(history.command)
 app.command("retire")(retire.command)
@@ -51,6 +54,7 @@ app.command("resume")(operate.resume)
 app.command("discard")(operate.discard)
 app.command("dead-letters")(operate.dead_letters)
 app.command("drain")(drain.command)
+app.command("writes")(writes.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
 

@@ -27,7 +27,7 @@ from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import NotDispatched, Wait
 from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import blockers
+from orchestrator.engine import blockers, renamed
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
 from orchestrator.ports.queue import PublishFailed
@@ -176,14 +176,18 @@ def _still_unwanted(run: _Run, action: Cancel) -> bool:
     """The card by id, right before its turn is stopped: it may be back already. What cannot be read stops nothing."""
     if action.stop is StopReason.CANCELLED:
         return True  # not for its card
+    tracker = run.ports.tracker(run.workflow)
     try:
-        fresh = run.ports.tracker(run.workflow).get_items([action.record.id]).get(action.record.id)
+        fresh = tracker.get_items([action.record.id]).get(action.record.id)
+        is_renamed = fresh is not None and renamed.lacking(tracker, fresh.state, run.workflow.contract) is not None
     except TrackerError:
         return False
     if fresh is None:
         return action.stop is StopReason.NOT_VISIBLE
     if action.stop is StopReason.TERMINAL_SEEN:
         return run.workflow.contract.is_terminal(fresh.state)
+    if is_renamed:
+        return False
     active = run.workflow.contract.is_active(fresh.state)
     return not active or select.not_routable(fresh, run.workflow.limits) is not None
 

@@ -11,10 +11,11 @@ from orchestrator import telemetry
 from orchestrator.domain import writeback
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
-from orchestrator.domain.writeback import Comment, Defer, Move, Post, Suppress
+from orchestrator.domain.writeback import Comment, Defer, Move, Post, Role, Suppress
+from orchestrator.engine import renamed
 from orchestrator.ports import Ports
 from orchestrator.ports.store import Claimed, Settlement
-from orchestrator.ports.tracker import PASSING, Moved, Tracker, TrackerError, TrackerFault
+from orchestrator.ports.tracker import PASSING, Moved, NotMoved, Tracker, TrackerError, TrackerFault
 from orchestrator.ports.workflows import WorkflowInvalid
 
 # Longer than the re-read and the write may take together (each has a 30 s time-out of its own, TE-04).
@@ -26,6 +27,11 @@ _CONFLICT_PAUSE_SECONDS = 0.2
 # A renamed column is put right by a person; the next listing notices it.
 _BROKEN_PAUSE_SECONDS = 5.0
 _FIRST_PAUSE_SECONDS = 1.0
+# A write is given up for what two reads by id say, this long apart: one alone may be of an old copy of the board.
+_SECOND_LOOK_SECONDS = 1.0
+# A move that is refused is a hold, and a person is asked. A comment has no hold: it is tried again while somebody mends
+# the credential, and given up when the tracker refuses its text so often (over some minutes).
+_COMMENT_TRIES = 8
 _LONGEST_PAUSE_SECONDS = 300.0
 # One task of the relay ends after so many rows, so that a flood of one kind never keeps a thread for good.
 _ROWS_A_DRAIN = 500
@@ -78,23 +84,51 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         return already
     verdict = writeback.permit(claimed.write, item, contract)
     match verdict:
-        case Suppress() if claimed.workflow.problem is not None and _is_renamed(claimed, item, contract):
-            return _Settled(Settlement.DEFERRED, claimed.workflow.problem, pause_seconds=_BROKEN_PAUSE_SECONDS)
+        case Suppress(reason=reason) if _needs_second_look(claimed, item, reason):
+            return _Settled(Settlement.DEFERRED, reason, pause_seconds=_SECOND_LOOK_SECONDS)
         case Suppress(reason=reason):
-            return _Settled(Settlement.SUPPRESSED, reason)
+            return _kept_back(tracker, claimed, reason, state=item.state if item else None, contract=contract)
         case Defer(reason=reason):
             return _Settled(Settlement.DEFERRED, reason, pause_seconds=_pause(claimed))
         case Post(state=state):
             if ports.clock.boot_seconds() - sent_at > claimed.local_seconds - _MARGIN_SECONDS:
                 return _Settled(Settlement.DEFERRED, "the claim ran out before the write began")
-            return _write(ports, tracker, claimed, item=item, state=state)
+            settled = _write(ports, tracker, claimed, item=item, state=state)
+            if isinstance(settled, NotMoved) and _may_leave(claimed, settled.state):
+                moment = "the card was changed while the move was made, and stands where it may be moved from"
+                return _Settled(Settlement.DEFERRED, moment, pause_seconds=_CONFLICT_PAUSE_SECONDS)
+            if isinstance(settled, NotMoved):
+                first = f"a person moved the card first ({settled.state})"
+                return _kept_back(tracker, claimed, first, state=settled.state, contract=contract)
+            return settled
 
 
-def _is_renamed(claimed: Claimed, item: Item | None, contract: StateContract) -> bool:
-    """Whether a move is kept back by a state that nobody knows: with one of ours missing, that is a rename."""
-    if item is None or not isinstance(claimed.write.act, Move):
-        return False
-    return all(fold(item.state) != fold(known) for _, known in contract.roles())
+def _needs_second_look(claimed: Claimed, item: Item | None, reason: str) -> bool:
+    """Whether one read speaks against a write that would be lost: a hand-off, or any of a card that is gone."""
+    act = claimed.write.act
+    matters = item is None or (isinstance(act, Move) and act.role is Role.HANDOFF)
+    return matters and claimed.detail != reason
+
+
+def _may_leave(claimed: Claimed, state: str | None) -> bool:
+    """Whether a move may begin in that state: then nobody decided, somebody edited the card, or our read was old."""
+    act = claimed.write.act
+    return state is not None and isinstance(act, Move) and fold(state) in {fold(allowed) for allowed in act.only_from}
+
+
+def _kept_back(
+    tracker: Tracker, claimed: Claimed, reason: str, *, state: str | None, contract: StateContract
+) -> _Settled:
+    """A write that a person's decision keeps back; a move waits where the column was renamed and the card not moved."""
+    if state is None or not isinstance(claimed.write.act, Move):
+        return _Settled(Settlement.SUPPRESSED, reason)
+    try:
+        lacking = renamed.lacking(tracker, state, contract)
+    except TrackerError as fault:
+        return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
+    if lacking is not None:
+        return _Settled(Settlement.DEFERRED, lacking, pause_seconds=_BROKEN_PAUSE_SECONDS)
+    return _Settled(Settlement.SUPPRESSED, reason)
 
 
 def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateContract:
@@ -127,20 +161,22 @@ def _bears(item: Item) -> str:
     return item.revision or fold(item.state)
 
 
-def _write(ports: Ports, tracker: Tracker, claimed: Claimed, *, item: Item | None, state: str | None) -> _Settled:
+def _write(
+    ports: Ports, tracker: Tracker, claimed: Claimed, *, item: Item | None, state: str | None
+) -> _Settled | NotMoved:
     act = claimed.write.act
     try:
         if isinstance(act, Comment):
             tracker.comment(claimed.item_id, act.key, act.body)
             return _Settled(Settlement.SENT)
-        if item is None or not ports.store.outbox.begin_move(claimed, _bears(item)):
+        if item is None or not ports.store.outbox.begin_move(claimed, _bears(item), state=item.state):
             return _Settled(Settlement.DEFERRED, "another relay has the write")
         answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=item.revision)
     except TrackerError as fault:
         return _failed(claimed, fault)
     if isinstance(answer, Moved):
         return _read_back(tracker, claimed, item, state=state) or _Settled(Settlement.SENT, state=state)
-    return _Settled(Settlement.SUPPRESSED, f"a person moved the card first ({answer.state})")
+    return answer
 
 
 def _read_back(tracker: Tracker, claimed: Claimed, before: Item, *, state: str | None) -> _Settled | None:
@@ -167,6 +203,8 @@ def _failed(claimed: Claimed, fault: TrackerError) -> _Settled:
     if fault.sent:
         return _Settled(Settlement.UNKNOWN, str(fault), pause_seconds=_pause(claimed, fault))
     if fault.fault in PASSING:
+        return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
+    if isinstance(claimed.write.act, Comment) and (fault.fault is TrackerFault.AUTH or claimed.tries < _COMMENT_TRIES):
         return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
     return _Settled(Settlement.PARKED, str(fault))
 

@@ -15,7 +15,7 @@ from orchestrator.domain import keys, turn
 from orchestrator.domain.item import Item
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import desk, patience, refused, report, work
+from orchestrator.engine import desk, patience, refused, renamed, report, work
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
@@ -96,8 +96,19 @@ def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
     if stage.workflow.contract.is_terminal(item.state):
         return item, Ending(Outcome.FAILED, StopReason.TERMINAL_SEEN)
     if not stage.workflow.contract.is_active(item.state):
-        return item, Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
+        return item, _elsewhere(stage, item)
     return item, None
+
+
+def _elsewhere(stage: Stage, item: Item) -> Ending:
+    """A person took the card away; or renamed its column, which is for the next tick to say."""
+    try:
+        lacking = renamed.lacking(stage.ports.tracker(stage.workflow), item.state, stage.workflow.contract)
+    except TrackerError as error:
+        lacking = str(error)
+    if lacking is not None:
+        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=lacking)
+    return Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
 
 
 def _begun_in(stage: Stage, item: Item) -> Stage:
@@ -161,6 +172,8 @@ def _trusted(stage: Stage, item: Item | None) -> Item | None:
     """The card, unless the contract is broken: a renamed column is nobody's move, only a terminal state is a word."""
     if item is None or stage.workflow.contract.is_terminal(item.state):
         return item
+    if not stage.workflow.contract.is_active(item.state) and _elsewhere(stage, item).stop is not StopReason.MOVED_AWAY:
+        return None
     row = patience.persist(lambda: stage.ports.store.workflows.current(stage.admitted.workflow.name))
     return None if row is not None and row.problem is not None else item
 

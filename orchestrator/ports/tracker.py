@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import Malformed
@@ -27,6 +27,19 @@ class TrackerFault(Enum):
 
 # A fault that may pass by itself: the write stays in the outbox and is tried again.
 PASSING = frozenset({TrackerFault.TRANSPORT, TrackerFault.API, TrackerFault.RATE_LIMITED, TrackerFault.CONFLICT})
+
+# The same kinds in the words of Symphony's specification, for whoever comes with its dashboards (TE-07). It has one
+# word for whatever a server refused or failed at; whether another try makes sense is told by `PASSING`.
+SPECIFIED: Mapping[TrackerFault, str] = {
+    TrackerFault.CONFIG: "invalid_tracker_config",
+    TrackerFault.AUTH: "tracker_status",
+    TrackerFault.NOT_FOUND: "tracker_status",
+    TrackerFault.PAYLOAD: "tracker_response",
+    TrackerFault.TRANSPORT: "tracker_request",
+    TrackerFault.API: "tracker_status",
+    TrackerFault.RATE_LIMITED: "tracker_rate_limited",
+    TrackerFault.CONFLICT: "tracker_status",
+}
 
 
 class TrackerError(Exception):
@@ -133,4 +146,16 @@ class Tracker(Protocol):
 
     def comment(self, item_id: str, key: str, body: str) -> None:
         """Make the comment that bears the hidden `key`, or edit it in place; of doubles the oldest is kept."""
+        ...
+
+
+@runtime_checkable
+class Watched(Protocol):
+    """A board that can tell, for next to nothing, whether somebody touched it; a tracker may be one."""
+
+    def disturbed(self) -> bool:
+        """Whether anybody but this process changed a card since the last call; the first call is False.
+
+        A hint and no more: a change that it misses is seen by the next listing. Raises TrackerError.
+        """
         ...

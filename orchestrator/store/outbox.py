@@ -39,6 +39,7 @@ _CLAIM = """
         and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
         outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
+        outbox.detail,
         workflow.name, workflow.scope, workflow.problem,
         current.version, current.digest, current.body as current_body, current.path,
         pinned.version as pinned_version, pinned.digest as pinned_digest, pinned.body as pinned_body,
@@ -46,15 +47,30 @@ _CLAIM = """
 """
 # The intent of a move, with the last look at the card: committed before anything is sent.
 _BEGIN_MOVE = """
-    update outbox set seen = :seen
+    update outbox set seen = :seen, stood = :stood
     where id = :id and status = 'claimed'
         and claim_token = :token -- rule: claim
 """
-_SETTLE = """
-    update outbox
-    set status = :status, detail = :detail, state = :state, settled_at = stationkeeper_clock(), claim_token = null
-    where id = :id and status = 'claimed'
-        and claim_token = :token -- rule: claim
+# What was looked at or written goes into the audit in the same commit. A comment's text before ours was ours as well.
+_AUDIT = """
+    insert into write_audit (outbox_id, item_key, turn_id, fence, kind, act, key, before, after, outcome, detail)
+    select told.id, told.item_key, told.turn_id, told.fence, told.kind, told.act,
+        coalesce(told.key, coalesce(told.turn_id::text, told.workflow) || ':' || told.role),
+        case when told.act = 'move' then told.stood else (
+            select earlier.body from outbox earlier
+            where earlier.item_key = told.item_key and earlier.key = told.key and earlier.seq < told.seq
+                and earlier.status = 'sent'
+            order by earlier.seq desc limit 1) end,
+        case when told.status = 'sent' then coalesce(told.state, told.body) end, told.status, told.detail
+    from told"""
+_SETTLE = f"""
+    with told as (
+        update outbox
+        set status = :status, detail = :detail, state = :state, settled_at = stationkeeper_clock(), claim_token = null
+        where id = :id and status = 'claimed'
+            and claim_token = :token -- rule: claim
+        returning *
+    ) {_AUDIT}
 """
 # A relay that wrote after its claim had run out may have put an old text over a newer one: that one is sent again.
 _SAY_AGAIN = """
@@ -66,13 +82,17 @@ _SAY_AGAIN = """
         limit 1)
 """
 # Put back, to be looked at after a pause. What was uncertain stays so.
-_PUT_BACK = """
-    update outbox
-    set status = case when :unknown or uncertain then 'unknown' else 'pending' end, uncertain = uncertain or :unknown,
-        seen = case when :unknown or uncertain then seen end,
-        detail = :detail, due_at = stationkeeper_clock() + make_interval(secs => :pause_seconds), claim_token = null
-    where id = :id and status = 'claimed'
-        and claim_token = :token -- rule: claim
+_PUT_BACK = f"""
+    with told as (
+        update outbox
+        set status = case when :unknown or uncertain then 'unknown' else 'pending' end,
+            uncertain = uncertain or :unknown, seen = case when :unknown or uncertain then seen end,
+            detail = :detail, due_at = stationkeeper_clock() + make_interval(secs => :pause_seconds), claim_token = null
+        where id = :id and status = 'claimed'
+            and claim_token = :token -- rule: claim
+        returning *
+    ), audited as ({_AUDIT} where :unknown)
+    select id from told
 """
 # What the board shows from now on is not a person's move: the open turn and the holds of the item move with the card.
 _MOVED = """
@@ -101,9 +121,9 @@ class Outbox:
         row = self._database.row(_CLAIM, token=token, seconds=seconds)
         return _claimed(row, token, seconds) if row is not None else None
 
-    def begin_move(self, claimed: Claimed, seen: str) -> bool:
+    def begin_move(self, claimed: Claimed, seen: str, *, state: str) -> bool:
         """Remember, right before a move is sent, what the card bears; False when another relay has the row."""
-        return self._database.change(_BEGIN_MOVE, id=claimed.id, token=claimed.token, seen=seen) == 1
+        return self._database.change(_BEGIN_MOVE, id=claimed.id, token=claimed.token, seen=seen, stood=state) == 1
 
     def settle(
         self,
@@ -138,10 +158,10 @@ class Outbox:
         return settled
 
     def _put_back(self, claimed: Claimed, detail: str, *, unknown: bool, pause_seconds: float) -> bool:
-        changed = self._database.change(
+        row = self._database.row(
             _PUT_BACK, id=claimed.id, token=claimed.token, detail=detail, unknown=unknown, pause_seconds=pause_seconds
         )
-        return changed == 1
+        return row is not None
 
 
 def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None:
@@ -176,6 +196,7 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
         workflow=WorkflowRow(row.name, row.version, row.digest, row.current_body, row.path, row.scope, row.problem),
         local_seconds=seconds,
         seen=row.seen,
+        detail=row.detail,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from orchestrator.store.database import Database, Row, Session
 from orchestrator.store.views import (
+    AuditView,
     Explanation,
     HoldView,
     ItemView,
@@ -93,6 +94,23 @@ _CANCELS = """
     select cast(extract(epoch from ended_at - cancel_at) as double precision) as seconds from turn
     where cancel_at > stationkeeper_now() - interval '1 day' and ended_at is not null order by cancel_at
 """
+# Every attempt, and the writes that never came to one: they wait still, or something later took their place.
+_AUDIT = """
+    with told as (
+        select audit.at, audit.id, outbox.workflow, audit.item_key, audit.kind, audit.act, audit.key, audit.fence,
+            audit.before, audit.after, audit.outcome, audit.detail
+        from write_audit audit left join outbox on outbox.id = audit.outbox_id
+        union all
+        select coalesce(settled_at, written_at), id, workflow, item_key, kind, act,
+            coalesce(key, coalesce(turn_id::text, workflow) || ':' || role), fence, null, null, status, detail
+        from outbox where status in ('pending', 'claimed', 'superseded', 'withdrawn')
+    )
+    select told.at, coalesce(told.workflow, '') as workflow, item.identifier, told.kind, told.act, told.key, told.fence,
+        told.before, told.after, told.outcome, told.detail
+    from told join item on item.key = told.item_key
+    where cast(:key as text) is null or lower(item.identifier) = lower(:key) or item.item_id = :key
+    order by told.at desc, told.id desc limit :count
+"""
 _WAITS = "select workflow, reason, count(*) as items from wait group by workflow, reason order by workflow, reason"
 _WAITS_OF_KEY = """
     select workflow, item_id, identifier, reason, detail, since from wait
@@ -148,6 +166,11 @@ class Queries:
             waits = {row.item_id: WaitView(**row._asdict()) for row in session.rows(_WAITS_OF_KEY, key=key)}
             told = [_explain(session, item, waits.pop(item.item_id, None)) for item in items]
             return (*told, *(_explain_wait(session, wait) for wait in waits.values()))
+
+    def writes(self, key: str | None, *, count: int) -> tuple[AuditView, ...]:
+        """The last `count` writes on the cards of that key, or on any; oldest first."""
+        rows = self._database.rows(_AUDIT, key=key, count=count)
+        return tuple(AuditView(**row._asdict()) for row in reversed(rows))
 
     def history(self, key: str) -> tuple[Story, ...]:
         """The past of each item of that key; empty when no turn of it was ever opened."""

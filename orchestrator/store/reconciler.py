@@ -28,6 +28,16 @@ _REQUEST = """
 _REQUEST_LISTING = _REQUEST.format(column="list_requested_at", began="list_began_at")
 _REQUEST_DUE = _REQUEST.format(column="due_requested_at", began="due_began_at")
 
+# A hint writes only where no listing is asked for yet, so that a storm of them touches the row once between two ticks,
+# and never holds it when a tick wants to begin. Whoever reads the board begins by writing to this row: a request that
+# this statement still sees is served by a listing that reads after it.
+_HINT = """
+    update reconciler
+    set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
+    where (cast(:workflow as text) is null or workflow = :workflow)
+        and (list_requested_at is null or list_requested_at <= list_began_at)
+"""
+
 # A listing: asked for, or its interval passed.
 _LISTING = """(
         ring.list_began_at is null
@@ -118,6 +128,10 @@ class Reconciler:
     def request(self, workflow: str | None, *, listing: bool) -> None:
         """Ask for a tick of one workflow, or of all."""
         self._database.change(_REQUEST_LISTING if listing else _REQUEST_DUE, workflow=workflow)
+
+    def hint(self, workflow: str | None) -> bool:
+        """Ask for a listing of one workflow, or of all, unless one is asked for already; True where that was new."""
+        return self._database.change(_HINT, workflow=workflow) > 0
 
     def begin(self, workflow: str | None) -> TickGrant | None:
         """Begin a tick of a due workflow by compare-and-set; None when none is due, or a tick of it still runs."""

@@ -117,6 +117,26 @@ class WriteView:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditView:
+    """One attempt to write on a card, or a write that never came to one.
+
+    `before` and `after` are states of a move, texts of a comment; nothing after: nothing was written by this attempt.
+    """
+
+    at: datetime
+    workflow: str
+    identifier: str
+    kind: str
+    act: str
+    key: str
+    fence: int | None
+    before: str | None
+    after: str | None
+    outcome: str
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerView:
     """A worker as it told of itself last."""
 

@@ -134,5 +134,9 @@ NOT_USED_YET = frozenset(
 )
 
 # What the trackers in this tree read beside the keys above; another tracker's keys are not ours to know.
-TRACKER_OPTIONS: Mapping[str, frozenset[str]] = {"backlog": frozenset({"path"}), "memory": frozenset({"board"})}
-EVERY_TRACKER_OPTION = frozenset({"path", "board", "query_filter", "project", "endpoint", "api_key"})
+TRACKER_OPTIONS: Mapping[str, frozenset[str]] = {
+    "backlog": frozenset({"path"}),
+    "memory": frozenset({"board"}),
+    "roundup": frozenset({"endpoint", "api_key", "blocked_by"}),
+}
+EVERY_TRACKER_OPTION = frozenset({"path", "board", "query_filter", "project", "endpoint", "api_key", "blocked_by"})

@@ -1,26 +1,17 @@
 """What every tracker adapter promises, tried on each one in the package; a new adapter needs a bench and no test."""
 
-import pkgutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
-from orchestrator import trackers
 from orchestrator.domain.item import Item
 from orchestrator.ports.tracker import Moved, NotMoved, Tracker, TrackerError, TrackerFault
+from tests.doors.conftest import ADAPTERS, PEERS
 from tests.doors.tracker_benches import BENCHES, STATES, Bench
 
-ADAPTERS = sorted(module.name for module in pkgutil.iter_modules(trackers.__path__))
 STATUS_KEY, HOLD_KEY = "inst-1:status", "inst-1:hold:7"
-
-
-@pytest.fixture(params=ADAPTERS)
-def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Bench:
-    """A fresh board of each kind."""
-    return BENCHES[request.param](tmp_path)
 
 
 @pytest.fixture
@@ -46,7 +37,7 @@ def bodies(tracker: Tracker, item_id: str, *, key: str | None) -> list[str]:
 
 def test_every_adapter_in_the_package_has_a_bench():
     """An adapter that is in the package but not in this suite would promise nothing."""
-    assert set(ADAPTERS) == set(BENCHES)
+    assert set(ADAPTERS) == {*BENCHES, *PEERS}
 
 
 @pytest.mark.proves("TE-10")

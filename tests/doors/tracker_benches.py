@@ -1,4 +1,7 @@
-"""One bench for each tracker adapter: a small board behind its door, and a person's hand on that board."""
+"""One bench for each tracker adapter: a small board behind its door, and a person's hand on that board.
+
+The bench of a tracker that only `make peers` installs is beside its server, in tests/peers.
+"""
 
 from pathlib import Path
 from typing import Protocol

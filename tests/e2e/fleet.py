@@ -146,7 +146,10 @@ class Fleet:
 
     def call(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run one command of Celery's to its end."""
-        command = [sys.executable, "-m", "celery", "-A", "orchestrator", *words]
+        return self.run(sys.executable, "-m", "celery", "-A", "orchestrator", *words)
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run any command in the folder to its end."""
         return subprocess.run(
             command, cwd=self.folder, env=self.environment({}), capture_output=True, text=True, timeout=60, check=False
         )

@@ -22,12 +22,13 @@ from tests.world import Process, World
 
 @dataclass(slots=True)
 class Call:
-    """One call through a door, before it is made."""
+    """One call through a door, before it is made; `on` makes the same call on another door of that kind."""
 
     wire: Tripwire
     pid: int
     name: str
     do: Callable[[], Any]
+    on: Callable[[Any], Any]
 
     @property
     def world(self) -> World:
@@ -92,7 +93,7 @@ class Tripwire:
         """Let something happen at the next call of that name."""
         self.named[name] = fault
 
-    def pass_through(self, pid: int, name: str, do: Callable[[], Any]) -> Any:
+    def pass_through(self, pid: int, name: str, do: Callable[[], Any], on: Callable[[Any], Any]) -> Any:
         """One call: counted, and maybe more."""
         if pid in self.dead:
             raise Killed(name)
@@ -102,7 +103,7 @@ class Tripwire:
         self.calls.append(name)
         if fault is None:
             return do()
-        call = Call(self, pid, name, do)
+        call = Call(self, pid, name, do, on)
         try:
             return fault(call)
         except Killed:
@@ -128,7 +129,11 @@ class Door:
 
         def call(*values: Any, **named: Any) -> Any:
             name = f"{self.name}.{attribute}"
-            return self.wire.pass_through(self.pid, name, lambda: _whole(found(*values, **named)))
+
+            def on(door: Any) -> Any:
+                return _whole(getattr(door, attribute)(*values, **named))
+
+            return self.wire.pass_through(self.pid, name, lambda: on(self.behind), on)
 
         return call
 

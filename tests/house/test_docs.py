@@ -80,7 +80,7 @@ def settings_defaults():
         ("agent", blocks.Agent),
     ):
         found |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}
-    return {**found, "tracker.path": None}
+    return {**found, **dict.fromkeys(f"tracker.{key}" for key in ("path", "endpoint", "api_key", "blocked_by"))}
 
 
 @pytest.mark.proves("CF-11")
@@ -103,5 +103,5 @@ def test_the_settings_page_names_the_variable_of_each_key_that_has_one():
     """And of no key that has none."""
     named = {key: row[2].strip("`") for key, row in settings_rows().items() if row[2]}
     keys = {".".join(map(str, key)): name for key, name in overrides.NAMES.items()}
-    others = {"tracker.endpoint", "tracker.project", "tracker.api_key", "tracker.query_filter"}
+    others = {"tracker.project", "tracker.query_filter"}
     assert named == {key: name for key, name in keys.items() if key not in others}

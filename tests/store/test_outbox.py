@@ -200,10 +200,10 @@ def test_the_intent_of_a_move_is_kept_while_its_outcome_is_unknown(scene):
     """What the card bore before the send tells the next relay whether the move landed; a lost claim writes none."""
     scene.step(scene.run().ref, 1, started_move())
     first = claim(scene, seconds=10)
-    assert scene.store.outbox.begin_move(first, "revision 7")
+    assert scene.store.outbox.begin_move(first, "revision 7", state="Todo")
     scene.store.set_offset(11)
     second = claim(scene)
     assert (second.seen, second.uncertain) == ("revision 7", True)
-    assert not scene.store.outbox.begin_move(first, "revision 8")
+    assert not scene.store.outbox.begin_move(first, "revision 8", state="Todo")
     settle(scene, second, Settlement.DEFERRED)
     assert claim(scene).seen == "revision 7"

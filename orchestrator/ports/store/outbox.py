@@ -28,7 +28,7 @@ class Claimed:
     `seen` is what the card bore right before an earlier send of this move, None when none was begun: who finds the
     card otherwise cannot tell whether the move landed and a person moved on, and leaves it alone.
     `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
-    the claim lasts from its sending, for the check right before the write.
+    the claim lasts from its sending, for the check right before the write. `detail` is what the last try ended with.
     """
 
     id: int
@@ -43,6 +43,7 @@ class Claimed:
     workflow: WorkflowRow
     local_seconds: float
     seen: str | None = None
+    detail: str | None = None
 
 
 class OutboxStore(Protocol):
@@ -52,8 +53,11 @@ class OutboxStore(Protocol):
         """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
         ...
 
-    def begin_move(self, claimed: Claimed, seen: str) -> bool:
-        """Remember, right before a move is sent, what the card bears; False when another relay has the row."""
+    def begin_move(self, claimed: Claimed, seen: str, *, state: str) -> bool:
+        """Remember, right before a move is sent, what the card bears and in which state it stands, for the audit.
+
+        False when another relay has the row.
+        """
         ...
 
     def settle(self, claimed: Claimed, settlement: Settlement, *, detail: str = "", state: str | None = None,

@@ -35,6 +35,10 @@ class ReconcilerStore(Protocol):
         """Ask for a tick of one workflow, or of all; a request is due while it is later than the last begin."""
         ...
 
+    def hint(self, workflow: str | None) -> bool:
+        """Ask for a listing of one workflow, or of all, unless one is asked for already; True where that was new."""
+        ...
+
     def begin(self, workflow: str | None) -> TickGrant | None:
         """Begin a tick of a due workflow by compare-and-set; None when none is due, or a tick of it still runs."""
         ...

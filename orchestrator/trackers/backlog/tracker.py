@@ -30,6 +30,7 @@ from orchestrator.trackers.backlog import catalogue, discussion, place, write
 from orchestrator.trackers.backlog.card import Card, Unreadable
 from orchestrator.trackers.backlog.catalogue import Catalogue
 from orchestrator.trackers.backlog.folder import File, Folder, Shelf
+from orchestrator.trackers.backlog.watch import Watch
 
 KIND = "backlog"
 PAGE_SIZE = 50
@@ -72,6 +73,7 @@ class BacklogTracker:
         self._folder = folder
         self._now = now
         self._profile: Profile | None = None
+        self._watch = Watch(folder, board.config)
 
     @property
     def profile(self) -> Profile:
@@ -145,7 +147,9 @@ class BacklogTracker:
                     if stale or fold(found.card.state) not in allowed or not found.file.shelf.on_board:
                         return NotMoved(found.card.state)
                     now = self._now()
-                    if fold(found.card.state) == fold(state) or _put(found, cards.moved(found.data, state, now=now)):
+                    if fold(found.card.state) == fold(state) or self._put(
+                        found, cards.moved(found.data, state, now=now)
+                    ):
                         return Moved(now)
         raise _in_motion(item_id)
 
@@ -159,9 +163,21 @@ class BacklogTracker:
             for _ in range(LOOKS):
                 with write.locked(self._place.folder, item_id):
                     found = self._there(item_id)
-                    if _put(found, cards.with_comment(found.data, comment)):
+                    if self._put(found, cards.with_comment(found.data, comment)):
                         return
         raise _in_motion(item_id)
+
+    def disturbed(self) -> bool:
+        """Whether anybody but this process touched the board since the last call."""
+        with _faults():
+            return self._watch.disturbed()
+
+    def _put(self, found: _Found, data: bytes) -> bool:
+        """Put the card back with these bytes, under its lock; False when it is not what was read any more."""
+        if data == found.data:
+            return True
+        self._watch.writes(found.file.path, data)
+        return write.replace(Path(found.file.path), found.data, data)
 
     def _config(self) -> place.Config:
         return place.read_config(self._place)
@@ -205,11 +221,6 @@ class BacklogTracker:
         except Unreadable as reason:
             raise TrackerError(TrackerFault.PAYLOAD, f"{item_id}: {reason} ({files[0].place})") from reason
         return _Found(file, data, card) if cards.same_id(card.id) == cards.same_id(item_id) else None
-
-
-def _put(found: _Found, data: bytes) -> bool:
-    """Put the card back with these bytes, under its lock; False when it is not what was read any more."""
-    return data == found.data or write.replace(Path(found.file.path), found.data, data)
 
 
 def _in_motion(item_id: str) -> TrackerError:

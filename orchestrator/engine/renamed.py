@@ -1,0 +1,22 @@
+"""Tells a column that was renamed from a card that was moved: the board is asked, as no tick may have seen it yet.
+
+Two looks at a card whose column was renamed in between show two states, and nobody moved it. The sign is that its state
+plays no part in the contract while the board lacks one that does.
+"""
+
+from __future__ import annotations
+
+from orchestrator.domain import contract as contracts
+from orchestrator.domain.contract import StateContract, fold
+from orchestrator.ports.tracker import Tracker
+
+
+def lacking(tracker: Tracker, state: str, contract: StateContract) -> str | None:
+    """What the board lacks when a card stands in `state` for a rename and not for a move; None when it was moved.
+
+    Asks the board only where the state plays no part. Raises TrackerError.
+    """
+    if any(fold(state) == fold(known) for _, known in contract.roles()):
+        return None
+    missing = contracts.missing(contract, tracker.states())
+    return missing[0].message if missing else None

@@ -1,0 +1,300 @@
+"""A Roundup tracker (https://www.roundup-tracker.org) as the board, over its REST interface.
+
+Options: `endpoint`, the tracker's address as a browser opens it; `api_key`, `user:password` of an account of its own;
+`blocked_by`, the property of an issue that links to those it waits for (left out: nothing blocks).
+
+A card is an issue, named `issue7` as Roundup itself names it; its state is its status, its labels are its keywords,
+its description is its creator's first message. A write bears the ETag of what was just read, so a person's change in
+between wins. The hidden key of a comment is the message's `messageid`, which no text can forge.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+from orchestrator.domain.contract import fold
+from orchestrator.domain.item import Blocker, Item
+from orchestrator.domain.records import Malformed
+from orchestrator.ports import tracker as door
+from orchestrator.ports.tracker import Moved, NotMoved, Page, PostedComment, TrackerError, TrackerFault
+from orchestrator.rest import Call, Rest
+
+KIND = "roundup"
+PAGE_SIZE = 50
+
+_FIELDS = "title,status,keyword,priority.order,assignedto,creator,messages,activity,creation"
+_TIME = "%Y-%m-%d.%H:%M:%S"
+_MESSAGE = "author,content,date,messageid"
+_NOTES = (
+    "A write is conditional on the ETag; of writes in the same instant more than one may pass, unless the server "
+    "answers one request at a time. Roundup's own rules (its detectors) may refuse a move, and a person is asked."
+)
+_OURS = re.compile(r"<(\S+)\.issue[0-9]+@stationkeeper>")
+_ID = re.compile(r"issue([1-9][0-9]{0,17})")
+
+Record = Mapping[str, Any]
+
+
+def connect(options: Mapping[str, object]) -> door.Tracker:
+    """Open the tracker at option `endpoint`; raises TrackerError (CONFIG) and asks the server nothing yet."""
+    endpoint, key = str(options.get("endpoint") or ""), str(options.get("api_key") or "")
+    parts = urlsplit(endpoint)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        message = "expected the tracker's address without a password, as in https://issues.example.org/tracker/"
+        raise TrackerError(TrackerFault.CONFIG, f"tracker.endpoint: {message}")
+    user, colon, password = key.partition(":")
+    if not (user and colon and password):
+        raise TrackerError(TrackerFault.CONFIG, "tracker.api_key: expected user:password; name a variable that has it")
+    base = endpoint.rstrip("/")
+    # Roundup refuses what a foreign page could send: these three say that no browser was tricked.
+    headers = {"X-Requested-With": "stationkeeper", "Origin": f"{parts.scheme}://{parts.netloc}", "Referer": f"{base}/"}
+    # 409 is a detector's refusal and passes by no waiting; 412 is an ETag that is not the card's any more.
+    rest = Rest(f"{base}/rest/data/", headers, (user, password), {409: TrackerFault.PAYLOAD})
+    return RoundupTracker(rest, base, user=user, blocked_by=str(options.get("blocked_by") or ""))
+
+
+@dataclass(frozen=True, slots=True)
+class RoundupTracker:
+    """One Roundup tracker as one board; threads may share it. `user` writes our comments."""
+
+    rest: Rest
+    base: str
+    user: str
+    blocked_by: str = ""
+
+    @property
+    def fields(self) -> str:
+        """What is asked of an issue."""
+        return f"{_FIELDS},{self.blocked_by}" if self.blocked_by else _FIELDS
+
+    @property
+    def profile(self) -> door.Profile:
+        """What a Roundup tracker can do."""
+        return door.Profile(KIND, f"{KIND}:{self.base}", conditional_moves=True, edits_comments=True, notes=_NOTES)
+
+    def states(self) -> tuple[str, ...]:
+        """The names of the statuses, in the tracker's order."""
+        return tuple(_statuses(self.rest.begin()))
+
+    def list_items(self, states: Sequence[str]) -> Iterator[Page]:
+        """Every issue in one of `states` in the order of ids; one without a status is told as malformed.
+
+        The ids come in one answer and the issues by id, so that one that moves meanwhile shifts no other off a page.
+        """
+        if not states:
+            return
+        call, wanted = self.rest.begin(), frozenset(map(fold, states))
+        ids = [number for name, number in _statuses(call).items() if fold(name) in wanted]
+        query = {"status": ",".join([*ids, "-1"]), "@sort": "id"}
+        found = [record["id"] for record in _collection(call, "issue", query)]
+        for batch in _batches(found) or [()]:
+            readable, malformed = _sorted_out(self._records(self.rest.begin(), batch))
+            here = [record for record in readable if fold(record["status"]["name"]) in wanted]
+            yield Page(tuple(self._items(self.rest.begin(), here)), malformed)
+
+    def get_items(self, ids: Sequence[str]) -> Mapping[str, Item]:
+        """The issues as they are now; one that was retired is not there."""
+        items: dict[str, Item] = {}
+        for batch in _batches([named[1] for named in map(_ID.fullmatch, dict.fromkeys(ids)) if named]):
+            call = self.rest.begin()
+            readable, _ = _sorted_out(self._records(call, batch), strictly=True)
+            items |= {item.id: item for item in self._items(call, readable)}
+        return items
+
+    def comments(self, item_id: str) -> tuple[PostedComment, ...]:
+        """The messages of an issue, oldest first."""
+        call = self.rest.begin()
+        _, record = self._there(call, item_id)
+        return tuple(
+            PostedComment(_name(said["author"]), _text(said), key=_key(said), created_at=_instant(said.get("date")))
+            for said in _messages(call, _numbers(record["messages"]))
+        )
+
+    def move(self, item_id: str, to: str, *, only_from: Sequence[str], revision: str | None) -> Moved | NotMoved:
+        """Set the status under the ETag of what this very call has read; CONFLICT when somebody was quicker."""
+        call = self.rest.begin()
+        statuses = _statuses(call)
+        state = next((name for name in statuses if fold(name) == fold(to)), None)
+        if state is None:
+            known = ", ".join(map(repr, statuses))
+            message = f"the tracker has no status {to!r}, it has {known}; add it or correct the workflow"
+            raise TrackerError(TrackerFault.CONFIG, message)
+        there = self._find(call, item_id)
+        if there is None:
+            return NotMoved(None)
+        etag, record = there
+        found = str(record["status"]["name"])
+        if fold(found) not in set(map(fold, only_from)) or revision not in {None, _revision(record)}:
+            return NotMoved(found)
+        if fold(found) != fold(state):
+            answer = call.send("PATCH", f"issue/{record['id']}", body={"status": statuses[state]}, etag=etag)
+            if _data(answer.body).get("attribute", {}).get("status") != statuses[state]:  # a detector rewrote it
+                raise TrackerError(TrackerFault.PAYLOAD, f"the tracker's own rules did not put {item_id} in {state!r}")
+        return Moved()
+
+    def comment(self, item_id: str, key: str, body: str) -> None:
+        """Make or edit the message with this key and link it to the issue; each step is found again if it was made.
+
+        A double is taken off the issue; only an administrator may throw it away.
+        """
+        if not key or any(character.isspace() for character in key) or set("<>@") & set(key):
+            raise ValueError(f"a comment's key must be one word without <, > and @, not {key!r}")
+        call = self.rest.begin()
+        etag, record = self._there(call, item_id)
+        name = f"<{key}.{item_id}@stationkeeper>"
+        query = {"messageid:": name, "@fields": _MESSAGE, "@verbose": 3, "@sort": "id"}
+        ours = sorted(_collection(call, "msg", query), key=lambda said: int(said["id"]))
+        if ours:
+            kept = ours[0]["id"]
+            if _text(ours[0]) != _text({"content": body}):
+                call.send("PATCH", f"msg/{kept}", body={"content": body}, etag=call.get(f"msg/{kept}").etag)
+        else:
+            made = {"author": self.user, "date": f"{datetime.now(UTC):{_TIME}}", "content": body, "messageid": name}
+            kept = _data(call.send("POST", "msg", body=made).body)["id"]
+        doubles, linked = {said["id"] for said in ours[1:]}, _numbers(record["messages"])
+        wanted = [number for number in linked if number not in doubles] + ([] if kept in linked else [kept])
+        if wanted != linked:
+            change = {"messages": wanted, "status": record["status"]["id"]}
+            call.send("PATCH", f"issue/{record['id']}", body=change, etag=etag)
+
+    def _records(self, call: Call, numbers: Sequence[str]) -> list[Record]:
+        query = {"id": list(numbers), "@fields": self.fields, "@verbose": 2, "@sort": "id"}
+        return _collection(call, "issue", query) if numbers else []
+
+    def _there(self, call: Call, item_id: str) -> tuple[str | None, Record]:
+        there = self._find(call, item_id)
+        if there is None:
+            raise TrackerError(TrackerFault.NOT_FOUND, f"{item_id} is not on the tracker {self.base}")
+        return there
+
+    def _find(self, call: Call, item_id: str) -> tuple[str | None, Record] | None:
+        """An issue with its ETag, None where a listing lacks it: by its address a retired one still shows."""
+        named = _ID.fullmatch(item_id)
+        if named is None or not self._records(call, [named[1]]):
+            return None
+        answer = call.get(f"issue/{named[1]}", {"@fields": self.fields, "@verbose": 2})
+        record = {"id": named[1], **_data(answer.body)["attributes"]}
+        _sorted_out([record], strictly=True)
+        return answer.etag, record
+
+    def _items(self, call: Call, records: Sequence[Record]) -> Iterator[Item]:
+        first = {record["id"]: _numbers(record["messages"])[:1] for record in records}
+        told = {said["id"]: said for said in _messages(call, itertools.chain(*first.values()))}
+        waits = {record["id"]: _numbers(record[self.blocked_by]) if self.blocked_by else [] for record in records}
+        blockers = dict.fromkeys(itertools.chain(*waits.values()))
+        states = {
+            one["id"]: _name(one["status"])
+            for batch in _batches(list(blockers))
+            for one in _collection(call, "issue", {"@fields": "status", "@verbose": 2, "id": list(batch)})
+        }
+        for record in records:
+            said = next((told[number] for number in first[record["id"]] if number in told), None)
+            blocked_by = [Blocker(f"issue{one}", f"issue{one}", states.get(one)) for one in waits[record["id"]]]
+            yield self._item(record, said, blocked_by)
+
+    def _item(self, record: Record, said: Record | None, blocked_by: Sequence[Blocker]) -> Item:
+        author, name = _name(record["creator"]), f"issue{record['id']}"
+        is_description = said is not None and _key(said) is None and _name(said["author"]) == author
+        order = record["priority.order"]
+        return Item(
+            *(name, name, str(record["title"]), str(record["status"]["name"])),
+            description=_text(said) if said is not None and is_description else "",
+            priority=int(order) if isinstance(order, int | float) else None,
+            labels=tuple(dict.fromkeys(filter(None, (fold(_name(one) or "") for one in record["keyword"])))),
+            assignee=_name(record["assignedto"]),
+            author=author,
+            blocked_by=tuple(blocked_by),
+            url=f"{self.base}/{name}",
+            native_ref=record["id"],
+            created_at=_instant(record["creation"]),
+            updated_at=_instant(record["activity"]),
+            revision=_revision(record),
+        )
+
+
+def _statuses(call: Call) -> dict[str, str]:
+    """The number of each status by its name, in the tracker's order."""
+    found = _collection(call, "status", {"@fields": "name,order", "@sort": "order"})
+    return {str(one["name"]): str(one["id"]) for one in found}
+
+
+def _messages(call: Call, numbers: Iterable[str]) -> Iterator[Record]:
+    for batch in _batches(list(numbers)):
+        query = {"id": list(batch), "@fields": _MESSAGE, "@verbose": 3, "@sort": "id"}
+        yield from sorted(_collection(call, "msg", query), key=lambda said: int(said["id"]))
+
+
+def _collection(call: Call, name: str, query: Mapping[str, object]) -> list[Record]:
+    """A whole collection; one that was cut off is an error and not a short one."""
+    data = _data(call.get(name, query).body)
+    found, total = data.get("collection"), data.get("@total_size")
+    if not isinstance(found, list) or total != len(found) or not all(isinstance(one, Mapping) for one in found):
+        message = f"{name}: the answer is not a whole collection (it says {total!r}); nothing of it is used"
+        raise TrackerError(TrackerFault.PAYLOAD, message)
+    return found
+
+
+def _data(body: object) -> Record:
+    data = body.get("data") if isinstance(body, Mapping) else None
+    if not isinstance(data, Mapping):
+        raise TrackerError(TrackerFault.PAYLOAD, "the answer has no 'data'; is this the address of a Roundup tracker?")
+    return data
+
+
+def _sorted_out(records: Iterable[Record], *, strictly: bool = False) -> tuple[list[Record], tuple[Malformed, ...]]:
+    """The records that make sense, and what is wrong with the others; strictly: raises PAYLOAD for one of those."""
+    readable, malformed = list[Record](), list[Malformed]()
+    for record in records:
+        lacking = [key for key in ("title", "status") if not record.get(key)]
+        if not lacking:
+            readable.append(record)
+            continue
+        bad = Malformed(f"issue{record['id']}", f"the issue has no {' and no '.join(lacking)}")
+        if strictly:
+            raise TrackerError(TrackerFault.PAYLOAD, f"{bad.id}: {bad.reason}")
+        malformed.append(bad)
+    return readable, tuple(malformed)
+
+
+def _revision(record: Record) -> str:
+    shown = {key: value for key, value in record.items() if key not in {"id", "link"}}
+    return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def _name(link: object) -> str | None:
+    if not isinstance(link, Mapping):
+        return None
+    return next((str(link[key]) for key in ("username", "name") if link.get(key)), None)
+
+
+def _numbers(links: Iterable[Mapping[str, str] | str]) -> list[str]:
+    return sorted((link if isinstance(link, str) else link["id"] for link in links), key=int)
+
+
+def _key(said: Record) -> str | None:
+    found = _OURS.fullmatch(str(said.get("messageid") or ""))
+    return found[1] if found else None
+
+
+def _text(said: Record) -> str:
+    """As Roundup keeps a text: without the white space around it."""
+    return str(said.get("content") or "").replace("\r\n", "\n").strip()
+
+
+def _instant(text: object) -> datetime | None:
+    try:
+        return datetime.strptime(str(text), _TIME).replace(tzinfo=UTC)
+    except ValueError:
+        return None
+
+
+def _batches(numbers: Sequence[str]) -> list[Sequence[str]]:
+    return [numbers[start : start + PAGE_SIZE] for start in range(0, len(numbers), PAGE_SIZE)]
