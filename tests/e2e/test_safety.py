@@ -56,7 +56,7 @@ def typed(fleet: Fleet, *words: str) -> tuple[int, str]:
 @pytest.mark.proves("SR-06", "RT-11", "S2")
 def test_a_drained_worker_hands_its_turn_back_and_takes_no_more(make_fleet: MakeFleet) -> None:
     """The command ends when the worker is idle; the worker lives, and another one goes on as the same attempt."""
-    fleet = make_fleet(1, steps=40)
+    fleet = make_fleet(1, steps=150)
     first = fleet.worker("w1")
     fleet.beat()
     until(lambda: fleet.count(1, "step") > 3, timeout_seconds=30, what="an agent in mid-turn")
@@ -65,7 +65,7 @@ def test_a_drained_worker_hands_its_turn_back_and_takes_no_more(make_fleet: Make
     assert (first.poll(), fleet.agents(1)) == (None, [])
     assert "since" in next(line for line in typed(fleet, "status")[1].splitlines() if line.startswith("workers"))
     fleet.worker("w2")
-    until(lambda: fleet.state(1) == "In Review", timeout_seconds=60, what="the card in review")
+    until(lambda: fleet.state(1) == "In Review", timeout_seconds=120, what="the card in review")
     assert (fleet.count(1, "start"), "attempt 2" in fleet.log("w2")) == (2, False)
     assert typed(fleet, "drain", "--worker", "nobody")[0] == 1
 
