@@ -25,7 +25,7 @@ from bench import ground as grounds
 from bench import measure
 from bench.ground import Ground
 from bench.measure import Line, Medians, middle
-from orchestrator import adapters, clock, leases, prompts, queue, workflow, workspaces
+from orchestrator import adapters, clock, hooks, leases, prompts, queue, workflow, workspaces
 from orchestrator.domain.item import Item
 from orchestrator.engine import publish, reconcile
 from orchestrator.ports import Ports
@@ -163,6 +163,7 @@ def ports(database_url: str, redis_url: str) -> Ports:
         workflows=workflow.WorkflowFiles([], environment={}),
         workspaces=workspaces.GitWorkspaces(),
         prompts=prompts.LiquidPrompts(),
+        hooks=hooks.SupervisedHooks({}),
         tracker=adapters.Trackers(dict),
         agent=adapters.Agents({}),
         supervisor=_no_supervisor,
