@@ -15,6 +15,7 @@ from functools import cache
 from uuid import uuid4
 
 from orchestrator import clock, queue, settings, wiring
+from orchestrator.engine.flows import manifest
 from orchestrator.engine.publish import Publisher
 from orchestrator.engine.worker import Identity, Slots, Worker, turn_slots
 from orchestrator.ports import Ports
@@ -79,6 +80,7 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
     if queue.CONTROL in queues:
         queue.trim(found.redis_url, queue.CONTROL)
         here.publisher.look()
+        manifest.put_in_force(here.ports.store, here.ports.flows)
         here.ports.store.reconciler.request(None, listing=True)
         here.ports.queue.ring()
 

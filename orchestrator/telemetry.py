@@ -137,6 +137,11 @@ def turn_ended(item: str, *, turn_id: UUID, fence: int, stop: Enum, session: str
     _say(logging.INFO, "turn ended", item=item, turn=turn_id, fence=fence, stop=stop.value, session=session)
 
 
+def step_failed(item: str, *, step: str, kind: str, reason: str) -> None:
+    """A step of a flow did not give what it should; the reason is stored too."""
+    _say(logging.WARNING, "step_failed", item=item, step=step, kind=kind, reason=reason)
+
+
 def turn_refused(turn_id: UUID, *, fence: int) -> None:
     """A message offered a turn that is not to be had: taken, cancelled, held or over."""
     _say(logging.DEBUG, "turn refused", turn=turn_id, fence=fence)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
+from orchestrator import adapters, clock, leases, prompts, queue, settings, steps, workflow, workspaces
 from orchestrator.celery import app
+from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.ports.supervisor import Supervisor
@@ -17,6 +18,11 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
     """Every door, open. A process that runs no turns has no supervisor, and must not ask for one."""
     environment = settings.inherited()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
+    watch, flows = clock.SystemClock(), FlowFiles(found.flows)
+
+    def supervised() -> Supervisor:
+        return _required(supervisor)
+
     return Ports(
         store=open_store(
             found.database_url,
@@ -27,7 +33,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         ),
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),
-        clock=clock.SystemClock(),
+        clock=watch,
         workflows=workflow.WorkflowFiles(
             found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
         ),
@@ -35,7 +41,9 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         prompts=prompts.LiquidPrompts(),
         tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
         agent=adapters.Agents(environment),
-        supervisor=lambda: _required(supervisor),
+        supervisor=supervised,
+        flows=flows,
+        steps=steps.StepCalls(flows, watch, supervisor=supervised, environment=environment, state_dir=found.state_dir),
     )
 
 

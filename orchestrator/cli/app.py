@@ -11,6 +11,7 @@ import typer
 from orchestrator import telemetry
 from orchestrator.cli import exits, explain, history, init, metrics, migrate, plan, run, status, up, validate
 from orchestrator.cli.demo import command as demo
+from orchestrator.cli.flows import flow, task
 
 app = typer.Typer(
     name="orchestrator",
@@ -31,6 +32,8 @@ app.command("explain")(explain.command)
 app.command("history")(history.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
+app.add_typer(flow.app, name="flow")
+app.add_typer(task.app, name="task")
 
 
 def main() -> None:

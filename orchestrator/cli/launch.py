@@ -115,9 +115,12 @@ def _migrate(database_url: str) -> None:
 def _enforce(order: Order, database_url: str) -> None:
     """Put the files in force: who starts the system with them means them. Raises WorkflowInvalid."""
     from orchestrator.engine import publish
+    from orchestrator.engine.flows import manifest
+    from orchestrator.flows.loading import FlowFiles
     from orchestrator.store.open import open_store
 
     store = open_store(database_url)
+    manifest.put_in_force(store, FlowFiles(settings.named_flows()))
     files = judge.door([path.resolve() for path in order.workflows])
     publish.enforce(store, [files.read(path) for path in files.files()], door=files)
     store.close()

@@ -61,6 +61,9 @@ class StopReason(Enum):
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
+    STEP_FAILED = "step_failed"  # a step of a flow failed; its stored reason says how
+    PROPOSAL_REFUSED = "proposal_refused"  # what a model proposed did not pass schema, policy, authority or state
+    YIELDED = "yielded"  # the turn's quantum was over; the flow goes on in the next one
 
 
 class Outcome(Enum):

@@ -54,6 +54,11 @@ class Slots:
         """Give out no more: the worker is being stopped."""
         self._closed = True
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the worker is being stopped."""
+        return self._closed
+
     def _take(self) -> bool:
         with self._lock:
             free = not self._closed and self.busy < self.count

@@ -55,6 +55,16 @@ class Database:
         self._left_out = rules.check(left_out)
         self._offset: str | None = None
 
+    @property
+    def engine(self) -> sqlalchemy.Engine:
+        """The connections, for statements that go straight to the driver."""
+        return self._engine
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """The rules that are left out."""
+        return self._left_out
+
     @contextmanager
     def session(self, **options: str | bool) -> Iterator[Session]:
         """A session in autocommit; with an `isolation_level` it commits at the end and rolls back on an exception."""

@@ -12,7 +12,8 @@ _VERSIONS = """
     from workflow join workflow_version found on found.workflow = workflow.name
 """
 _CURRENT = f"{_VERSIONS} where workflow.name = :name and found.version = workflow.version"
-_ALL = f"{_VERSIONS} where found.version = workflow.version order by workflow.name"
+_ALL = f"""{_VERSIONS}
+    where found.version = workflow.version and not starts_with(workflow.name, 'flow:') order by workflow.name"""
 _VERSION = f"{_VERSIONS} where workflow.name = :name and found.version = :version"
 
 _FIRST = """
@@ -77,7 +78,7 @@ class Workflows:
         return workflow_row(found) if found is not None else None
 
     def all(self) -> tuple[WorkflowRow, ...]:
-        """Every workflow in force, by name."""
+        """Every workflow of a board in force, by name; a flow has a row too, and no board."""
         return tuple(workflow_row(row) for row in self._database.rows(_ALL))
 
     def version(self, name: str, number: int) -> WorkflowRow:

@@ -15,7 +15,8 @@ from tests.store.scene import Scene, plain
 
 SHARED = "store_shared"
 EMPTY = """
-    truncate workflow, workflow_version, reconciler, item, task, turn, step, outbox, hold, wait, worker, history
+    truncate workflow, workflow_version, reconciler, item, task, turn, step, step_failure, effect, outbox, hold, wait,
+        worker, history
         restart identity;
     update pulse set rung_at = null, server_start = null, blind_until = null
 """

@@ -9,6 +9,18 @@ from __future__ import annotations
 from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
+from orchestrator.ports.store.flows import (
+    Failure,
+    FlowStep,
+    FlowStore,
+    FlowTask,
+    Intent,
+    Kept,
+    NewTask,
+    Offer,
+    Recorded,
+    Started,
+)
 from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused
 from orchestrator.ports.store.outbox import Claimed, OutboxStore, Settlement
 from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
@@ -20,15 +32,25 @@ from orchestrator.ports.store.workflows import WorkflowRow, WorkflowStore
 __all__ = [
     "Admitted",
     "Claimed",
+    "Failure",
+    "FlowStep",
+    "FlowStore",
+    "FlowTask",
+    "Intent",
     "ItemStore",
+    "Kept",
+    "NewTask",
+    "Offer",
     "Opened",
     "Opening",
     "OutboxStore",
     "Owner",
     "ReconcilerStore",
+    "Recorded",
     "Refused",
     "Renewal",
     "Settlement",
+    "Started",
     "StepRecord",
     "Store",
     "StoreUnavailable",
@@ -68,6 +90,11 @@ class Store(Protocol):
     @property
     def turns(self) -> TurnStore:
         """What workers write."""
+        ...
+
+    @property
+    def flows(self) -> FlowStore:
+        """Tasks that have no card."""
         ...
 
     @property

@@ -1,0 +1,95 @@
+"""The flow that the tests run: a read, a decision, an effect against an outside log that only ever grows."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from orchestrator.flows import Decision, Effect, Flow, Step
+
+
+class Order(BaseModel):
+    """What a refund is asked for."""
+
+    order: str
+    amount: int = 30
+
+
+class Shipment(BaseModel):
+    """What the carrier says."""
+
+    lost: bool
+
+
+class Proposal(BaseModel):
+    """What the model proposes."""
+
+    amount: int
+
+
+class Receipt(BaseModel):
+    """What the payment service answers."""
+
+    id: str
+    amount: int
+
+
+def outside() -> Path:
+    """The outside world's own log."""
+    return Path(os.environ["OUTSIDE"])
+
+
+def say(**told: object) -> None:
+    """One line of that log, written by the outside world: whole, or not at all."""
+    with outside().open("a", encoding="utf-8") as log:
+        log.write(json.dumps(told) + "\n")
+
+
+def find_shipment(input: Order) -> Shipment:  # noqa: A002 -- the flow's own word
+    """A read."""
+    say(asked=input.order)
+    return Shipment(lost=True)
+
+
+def assess(input: Order, lookup: Shipment) -> str:  # noqa: A002 -- the flow's own word
+    """A plain function that stands for an agent."""
+    return json.dumps({"amount": input.amount if lookup.lost else 0})
+
+
+def refund_policy(proposal: Proposal, input: Order) -> str | None:  # noqa: A002 -- the flow's own word
+    """Never more than was paid."""
+    return None if proposal.amount <= input.amount else f"{proposal.amount} is more than the {input.amount} paid"
+
+
+def pay_refund(key: str, assess: Proposal) -> Receipt:
+    """The payment service: it checks nothing and pays whatever it is told to, as often as it is told."""
+    say(paid=key, amount=assess.amount)
+    return Receipt(id=f"txn-{key}", amount=assess.amount)
+
+
+def find_refund(key: str) -> Receipt | None:
+    """What the payment service knows of the key."""
+    lines = [json.loads(line) for line in outside().read_text(encoding="utf-8").splitlines()]
+    found = [line for line in lines if line.get("paid") == key]
+    return Receipt(id=f"txn-{key}", amount=found[0]["amount"]) if found else None
+
+
+FLOW = Flow(
+    "northstar.refund",
+    version=1,
+    steps=[
+        Step("lookup", find_shipment, timeout_seconds=10),
+        Decision("assess", assess, accept=Proposal, policy=refund_policy),
+        Effect(
+            "refund",
+            pay_refund,
+            key=lambda s: f"refund:{s.task}:{s.order}",
+            lookup=find_refund,
+            authority="refunds:write",
+            timeout_seconds=5,
+        ),
+    ],
+)
