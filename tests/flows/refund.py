@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from orchestrator.flows import Decision, Effect, Flow, Step
+from orchestrator.flows import IDEMPOTENT_WRITE, Decision, Effect, Flow, Step
 
 
 class Order(BaseModel):
@@ -66,7 +66,12 @@ def refund_policy(proposal: Proposal, input: Order) -> str | None:  # noqa: A002
 
 def pay_refund(key: str, assess: Proposal) -> Receipt:
     """The payment service: it checks nothing and pays whatever it is told to, as often as it is told."""
+    answer = os.environ.get("PAYMENT_ANSWER")
+    if answer == "late":  # the request is on its way for longer than anybody waits
+        raise TimeoutError("no answer")
     say(paid=key, amount=assess.amount)
+    if answer == "lost":
+        raise TimeoutError("no answer")
     return Receipt(id=f"txn-{key}", amount=assess.amount)
 
 
@@ -75,6 +80,12 @@ def find_refund(key: str) -> Receipt | None:
     lines = [json.loads(line) for line in outside().read_text(encoding="utf-8").splitlines()]
     found = [line for line in lines if line.get("paid") == key]
     return Receipt(id=f"txn-{key}", amount=found[0]["amount"]) if found else None
+
+
+def tell(input: Order, refund: Receipt) -> bool:  # noqa: A002 -- the flow's own word
+    """A letter to the customer, which does no harm twice."""
+    say(told=input.order, amount=refund.amount)
+    return True
 
 
 FLOW = Flow(
@@ -91,5 +102,17 @@ FLOW = Flow(
             authority="refunds:write",
             timeout_seconds=5,
         ),
+    ],
+)
+
+NOTIFIED = Flow("northstar.notified", version=1, steps=[*FLOW.steps, Step("notify", tell, effect=IDEMPOTENT_WRITE)])
+
+BLIND = Flow(
+    "northstar.blind",
+    version=1,
+    steps=[
+        Step("lookup", find_shipment),
+        Decision("assess", assess, accept=Proposal),
+        Effect("refund", pay_refund, key=lambda s: f"blind:{s.task}", owner="payments team", timeout_seconds=5),
     ],
 )

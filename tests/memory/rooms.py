@@ -17,3 +17,4 @@ class Rooms:
     turns: Any
     outbox: Any
     workers: Any
+    flows: Any = None

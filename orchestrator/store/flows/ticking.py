@@ -48,7 +48,8 @@ _OPEN = """
         from due join numbered on numbered.key = due.item_key
         returning id, item_key, fence
     ), counted as (
-        update workflow set open_turns = open_turns + (select count(*) from queued) where name = :workflow
+        update workflow set open_turns = open_turns + (select count(*) from queued)
+        where name = :workflow and exists (select from queued)
     ), told as (
         insert into history (item_key, workflow, kind, detail)
         select item_key, :workflow, 'turn_opened', jsonb_build_object('turn', id, 'fence', fence) from queued
