@@ -1,4 +1,4 @@
-"""What must be true of a flow world at rest, by the outside's own log: each effect once, or asked of a person by name."""
+"""What must be true of a flow world at rest, by the outside's own log: each effect once, or asked of a person."""
 
 from __future__ import annotations
 

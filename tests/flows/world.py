@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,15 @@ from orchestrator.ports import Ports
 from orchestrator.ports.steps import Answer, Call, Part, Said
 from orchestrator.ports.store import NewTask, StoreUnavailable
 from orchestrator.ports.supervisor import SpawnFailed
-from tests.memory.desk import HandSupervisor
+from tests.memory.desk import HandSupervisor, Killed
 from tests.world import World
 
 NAME = "northstar.refund"
 ROW = workflow_of(NAME)
 ALL = frozenset({"refunds:write"})
+
+
+Hooks = dict[Part, Callable[[Callable[[], Answer]], Answer]]
 
 
 @dataclass(slots=True)
@@ -38,9 +42,13 @@ class DirectSteps:
     flows: FlowFiles
     supervisor: HandSupervisor
     boot_seconds: Any
+    hooks: Hooks
 
-    def perform(self, call: Call, *, isolated: bool) -> Answer:  # noqa: ARG002 -- the door's signature
-        """The call's answer."""
+    def perform(self, call: Call, *, isolated: bool) -> Answer:
+        """The call's answer; what was hooked to a part of a step happens round the next call of it."""
+        hook = self.hooks.pop(call.part, None)
+        if hook is not None:
+            return hook(lambda: self.perform(call, isolated=isolated))
         try:
             self.supervisor.confirm(call.turn_id)
         except SpawnFailed as fault:
@@ -69,6 +77,7 @@ class FlowWorld(World):
     """A world in which nobody moves cards: tasks are started, and their turns ticked and delivered."""
 
     references: tuple[str, ...] = (f"{Path(__file__).with_name('refund.py')}:FLOW",)
+    hooks: Hooks = field(default_factory=dict)
     flows: FlowFiles = field(init=False)
     outside: Path = field(init=False)
 
@@ -93,11 +102,11 @@ class FlowWorld(World):
     def tick(self, *, full: bool = True) -> Report | None:
         """A second passes, and the flows' ticks are rung."""
         self.jump(1.0)
-        reports = [
-            self._do(lambda row=workflow_of(name): reconcile.ring(self.process.ports, row, full=full))
-            for name in self.flows.names()
-        ]
+        reports = [self._ring(workflow_of(name), full=full) for name in self.flows.names()]
         return next((report for report in reports if report is None or report.fault), reports[0])
+
+    def _ring(self, row: str, *, full: bool) -> Report | None:
+        return self._do(lambda: reconcile.ring(self.process.ports, row, full=full))  # type: ignore[no-any-return]
 
     def lines(self) -> list[dict[str, Any]]:
         """What the outside saw, in its order."""
@@ -111,12 +120,23 @@ class FlowWorld(World):
         """The task's status."""
         return str(self.one("select status from task where id = :id", id=task_id))
 
+    def die_at(self, part: Part, *, after: bool) -> None:
+        """The next process that makes such a call dies at it, before or after."""
+
+        def dies(call: Callable[[], Answer]) -> Answer:
+            if after:
+                call()
+            self.process.supervisor.is_dead = True
+            raise Killed(part.value)
+
+        self.hooks[part] = dies
+
     def effect(self) -> str | None:
         """The ledger's word about the only effect."""
         return self.one("select status from effect")  # type: ignore[no-any-return]
 
     def _ports(self, pid: int, supervisor: HandSupervisor) -> Ports:
         ports = World._ports(self, pid, supervisor)
-        steps = self.wrap(pid, "steps", DirectSteps(self.flows, supervisor, self.clock.boot_seconds))
+        steps = self.wrap(pid, "steps", DirectSteps(self.flows, supervisor, self.clock.boot_seconds, self.hooks))
         rooms = replace(ports.store, flows=self.wrap(pid, "flows", self.store.flows))  # type: ignore[type-var]
         return replace(ports, store=rooms, flows=self.flows, steps=Answering(steps))  # type: ignore[arg-type]

@@ -54,17 +54,18 @@ def _bound_to(ports: Ports, admitted: Admitted) -> FlowContract:
 def _walk(shift: Shift) -> Ending:
     """The steps in order, until one of them ends the turn."""
     for step in shift.contract.steps:
-        recorded = shift.task.steps.get(step.name)
-        if recorded is not None:
-            outcome: Done | Ending = Done(recorded.output, recorded.ends)
-        else:
-            outcome = _between(shift, step) or _take(shift, step)
+        outcome = _recorded(shift, step) or _between(shift, step) or _take(shift, step)
         if isinstance(outcome, Ending):
             return outcome
         if outcome.ends is not None:
             return flow.succeeded(outcome.ends)
         shift.outputs[step.name] = outcome.output
     return flow.succeeded()
+
+
+def _recorded(shift: Shift, step: StepContract) -> Done | Ending | None:
+    found = shift.task.steps.get(step.name)
+    return Done(found.output, found.ends) if found is not None else None
 
 
 def _between(shift: Shift, step: StepContract) -> Ending | None:

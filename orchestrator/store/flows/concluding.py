@@ -24,10 +24,7 @@ _SILENT = """turn.status = 'running' and turn.lease_until < stationkeeper_clock(
 _CONCLUDE = """
     with ours as (
         select turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.cancel as flagged, turn.death,
-            turn.status in ('queued', 'running') as is_open,
-            exists (
-                select from effect where effect.task_id = turn.task_id and effect.status in ('intended', 'unknown')
-            ) as unsettled
+            turn.status in ('queued', 'running') as is_open
         from turn join item on item.key = turn.item_key
             join (
                 select name from workflow where name = (select workflow from turn where id = :turn_id)
@@ -36,8 +33,10 @@ _CONCLUDE = """
         where turn.id = :turn_id
             and {whose}
         for no key update of item, turn
+    ), looked as (
+        select ours.*, stationkeeper_unsettled(ours.task_id) as unsettled from ours
     ), decided as (
-        select ours.*,
+        select looked.*,
             case
                 when :task = 'succeeded' then 'succeeded'
                 when unsettled then 'unknown'
@@ -45,7 +44,7 @@ _CONCLUDE = """
                 when flagged = 'expired' then 'failed'
                 else 'cancelled' end as status,
             case when flagged is null or :task = 'succeeded' then :stop else flagged end as stop
-        from ours
+        from looked
     ), doubted as (
         update effect set status = 'unknown' from ours
         where effect.task_id = ours.task_id and effect.status = 'intended'

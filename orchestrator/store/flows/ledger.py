@@ -48,6 +48,7 @@ _COMMIT = f"""
         update effect
         set status = 'committed', outcome = cast(:output as jsonb), settled_at = stationkeeper_clock()
         where effect.key = :key and effect.status = any(:sources)
+            and (select count(*) from mine) >= 0 -- the turn's row first, as everybody takes them
         returning effect.task_id, effect.node
     ), kept as (
         insert into step (turn_id, task_id, ordinal, name, output, ends)
@@ -58,12 +59,17 @@ _COMMIT = f"""
     select exists (select from mine) as ours, exists (select from kept) as kept
 """
 _COMMITTED_BEFORE = "select 1 from step where turn_id = :turn_id and ordinal = :ordinal and name = :name"
+# The turn's row is locked first: it is read again after a wait, as a plain join would not be.
 _SETTLE = f"""
+    with mine as (
+        select turn.task_id from turn
+        where {OURS}
+        for no key update
+    )
     update effect
     set status = :status, reason = :reason, settled_at = case when :status = 'refused' then stationkeeper_clock() end
-    from turn
-    where effect.key = :key and effect.task_id = turn.task_id and effect.status = any(:sources)
-        and {OURS}
+    from mine
+    where effect.key = :key and effect.task_id = mine.task_id and effect.status = any(:sources)
     returning 1
 """
 _SETTLED_BEFORE = "select 1 from effect where key = :key and status = :status"

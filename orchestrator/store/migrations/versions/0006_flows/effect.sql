@@ -25,6 +25,14 @@ create table effect (
 
 create index effect_unsettled on effect (task_id) where status in ('intended', 'unknown');
 
+-- Whether it is not known what became of some effect of a task. Not SQL and volatile: called after a lock was waited for,
+-- it reads what was committed meanwhile, which a plain subquery of the same statement does not.
+create function stationkeeper_unsettled(of_task uuid) returns boolean language plpgsql volatile as $$
+begin
+    return exists (select from effect where task_id = of_task and status in ('intended', 'unknown'));
+end
+$$;
+
 -- Everything that was to be done outside, in one list: a flow's effects and the write-backs of the loop.
 create view ledger as
     select effect.task_id, effect.key, effect.node as what, effect.status, effect.sends, effect.parameters as told,
