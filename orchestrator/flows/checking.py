@@ -41,7 +41,7 @@ def input_of(flow: Flow) -> Any:
         (function, signatures.of(function).takes[INPUT])
         for node in flow.steps
         for function in _functions(node)
-        if INPUT in _signature(node.place, function).takes
+        if INPUT in _signature(_where(node), function).takes
     ]
     for function, kind in found:
         if kind != found[0][1]:
@@ -54,7 +54,7 @@ def output_of(node: Node) -> Any:
     """The type of what a node gives."""
     if isinstance(node, Decision):
         return node.accept
-    return _signature(node.place, node.run if isinstance(node, Step) else node.act).gives
+    return _signature(_where(node), node.run if isinstance(node, Step) else node.act).gives
 
 
 def _check_node(flow: Flow, node: Node, types: dict[str, Any]) -> None:
@@ -150,6 +150,10 @@ def _functions(node: Node) -> list[Callable[..., Any]]:
 def _positive(where: str, name: str, value: float | None) -> None:
     if value is not None and not (_is_number(value, int, float) and value > 0):
         _refuse(where, f"{name} is {value!r}; expected a number above 0")
+
+
+def _where(node: Node) -> str:
+    return f"{node.place}: step {node.name!r}"
 
 
 def _is_named(name: object, words: re.Pattern[str]) -> bool:
