@@ -66,7 +66,7 @@ def _run_admitted(
         fence=admitted.ref.fence,
         attempt=admitted.counters.attempt,
     )
-    lease = keys.lease_key(admitted.workflow.scope, admitted.item_id)
+    lease = None if is_flow(admitted.workflow.name) else keys.lease_key(admitted.workflow.scope, admitted.item_id)
     supervisor = ports.supervisor()
     supervisor.adopt(admitted.ref, lease_key=lease, sent_at=sent_at)
     try:
@@ -183,10 +183,11 @@ def _reread_or_none(stage: Stage) -> Item | None:
         return None
 
 
-def _let_go(ports: Ports, lease: str, admitted: Admitted) -> None:
+def _let_go(ports: Ports, lease: str | None, admitted: Admitted) -> None:
     """Hints only: a lease that stays runs out by itself, and a tick that is not rung comes by itself."""
     try:
-        ports.leases.release(lease, admitted.ref.turn_id, admitted.ref.fence)
+        if lease is not None:
+            ports.leases.release(lease, admitted.ref.turn_id, admitted.ref.fence)
         ports.queue.ring(admitted.workflow.name)
     except (LeasesUnavailable, PublishFailed) as error:
         telemetry.service_failed("redis", error=error)

@@ -82,6 +82,6 @@ def test_the_seams_of_a_flow_are_these(flow_world, calls):
         "steps.perform",
         "flows.intend",
         "steps.perform",
-        "flows.commit",
+        "flows.committed",
         "flows.conclude",
     ]

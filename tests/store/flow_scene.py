@@ -74,7 +74,7 @@ class FlowScene:
     def commit(self, key: str = "") -> Kept:
         """The running turn's word that it happened."""
         step = FlowStep(2, "pay", {"id": "txn"})
-        kept: Kept = self.flows.commit(self.ref, key or f"key:{self.task}", step=step, lease_seconds=LEASE_SECONDS)
+        kept: Kept = self.flows.committed(self.ref, key or f"key:{self.task}", step=step, lease_seconds=LEASE_SECONDS)
         return kept
 
     def take_over(self) -> TurnRef:

@@ -109,7 +109,7 @@ def _commit(shift: Shift, step: StepContract, *, key: str, answer: Answer) -> Do
     """It happened: recorded before anything else, whoever we are by now."""
     record = FlowStep(step.ordinal, step.name, answer.value, answer.ends)
     store, ref = shift.ports.store.flows, shift.admitted.ref
-    kept = patience.persist(lambda: store.commit(ref, key, step=record, lease_seconds=shift.worker.lease_seconds))
+    kept = patience.persist(lambda: store.committed(ref, key, step=record, lease_seconds=shift.worker.lease_seconds))
     if not kept.ours:
         return shift.why()
     return Done(answer.value, answer.ends)

@@ -153,7 +153,7 @@ class FlowStore(Protocol):
         """Write an effect's intent, or write it again after `absent`; False: it must not be done by this turn."""
         ...
 
-    def commit(self, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
+    def committed(self, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
         """Record that an effect happened, with the target's answer, and its step: facts, whoever brings them."""
         ...
 

@@ -93,7 +93,7 @@ def intend(direct: Direct, ref: TurnRef, intent: Intent, *, lease_seconds: float
     return direct.row(_INTENDED_BEFORE, {**named(ref), "key": intent.key}) is not None
 
 
-def commit(direct: Direct, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
+def committed(direct: Direct, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
     """Record that it happened, with its step, whoever brings the news."""
     values = {**named(ref), **recorded(step), "lease_seconds": lease_seconds, "key": key}
     row = direct.row(_COMMIT, {**values, "sources": _sources(EffectStatus.COMMITTED)})

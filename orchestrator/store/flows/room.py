@@ -78,9 +78,9 @@ class FlowTasks:
         """Write an effect's intent, the first or the next."""
         return ledger.intend(self._direct, ref, intent, lease_seconds=lease_seconds)
 
-    def commit(self, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
+    def committed(self, ref: TurnRef, key: str, *, step: FlowStep, lease_seconds: float) -> Kept:
         """Record that an effect happened."""
-        return ledger.commit(self._direct, ref, key, step=step, lease_seconds=lease_seconds)
+        return ledger.committed(self._direct, ref, key, step=step, lease_seconds=lease_seconds)
 
     def refuse(self, ref: TurnRef, key: str, reason: str) -> bool:
         """Record that the target said no."""
