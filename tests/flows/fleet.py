@@ -64,7 +64,7 @@ class FlowFleet:
 
     def __post_init__(self) -> None:
         """Open the store; starts nothing yet."""
-        self.store, self.flows = open_store(self.database_url), FlowFiles((self.reference,))
+        self.store, self.flows = open_store(self.database_url), FlowFiles(tuple(self.reference.split(",")))
         self.outside.touch()
 
     @property
@@ -87,12 +87,12 @@ class FlowFleet:
         row = workflow_of(self.name)
         until(lambda: self.store.workflows.current(row), timeout_seconds=20, what="the flow is in force")
 
-    def task(self, key: str, **given: object) -> str:
+    def task(self, key: str, *, name: str = "", **given: object) -> str:
         """A person starts a task and rings; gives its id."""
-        row = self.store.workflows.current(workflow_of(self.name))
+        row = self.store.workflows.current(workflow_of(name or self.name))
         assert row is not None
-        contract = self.flows.contract(self.name)
-        checked = self.flows.check_input(self.name, given)
+        contract = self.flows.contract(name or self.name)
+        checked = self.flows.check_input(contract.name, given)
         started = self.store.flows.start(NewTask(row.name, row.version, key, checked, contract.authority))
         self.store.reconciler.request(row.name, listing=False)
         return str(started.task_id)
@@ -156,6 +156,17 @@ class FlowFleet:
                 self.killed += 1
                 self._start(name)
 
+    def message(self, turn_id: str, fence: int) -> None:
+        """Somebody sends a turn's message."""
+        words = ["call", "tasks.turn", f"--args={json.dumps([turn_id, fence])}"]
+        subprocess.run(
+            [sys.executable, "-m", "celery", "-A", "orchestrator", *words],
+            cwd=self.folder,
+            env=self._environment(),
+            check=True,
+            capture_output=True,
+        )
+
     def stop(self) -> None:
         """End everything."""
         for process in self.processes.values():
@@ -167,12 +178,9 @@ class FlowFleet:
         """What a process has said."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
-    def _start(self, name: str) -> None:
-        words: Sequence[str] = PROGRAMS[name]
-        if words[0] == "worker":
-            words = (*words, f"--hostname={name}-{uuid4().hex[:6]}@%h")
+    def _environment(self) -> dict[str, str]:
         ours = {key: value for key, value in os.environ.items() if not key.startswith("STATIONKEEPER_")}
-        environment = {
+        return {
             **ours,
             **CLOCKS,
             "DATABASE_URL": self.database_url,
@@ -183,12 +191,17 @@ class FlowFleet:
             "OUTSIDE": str(self.outside),
             "FAULT": str(self.order),
         }
+
+    def _start(self, name: str) -> None:
+        words: Sequence[str] = PROGRAMS[name]
+        if words[0] == "worker":
+            words = (*words, f"--hostname={name}-{uuid4().hex[:6]}@%h")
         (self.folder / "none.d").mkdir(exist_ok=True)
         with (self.folder / f"{name}.log").open("ab") as log:
             self.processes[name] = subprocess.Popen(
                 [sys.executable, "-m", "celery", "-A", "tests.faults.app", *words, "--loglevel=info"],
                 cwd=self.folder,
-                env=environment,
+                env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -166,3 +166,20 @@ def test_a_task_of_another_manifest_is_held_and_not_guessed_at(world):
     assert outcome.at_rest(world) == []
     assert world.status(task) == "running"
     assert "bound to manifest 1" in world.one("select reason from hold where lifted_at is null")
+
+
+@pytest.mark.proves("H35")
+def test_what_is_over_is_pruned_only_past_the_safe_until_of_its_key(world):
+    """A ledger row that is deleted too soon is a forgotten key."""
+    world.start()
+    finish(world)
+    waiting = world.start("two", order="A8")
+    assert world.store.flows.prune(days=0, at_most=10) == 0
+    world.store.slow.change("update effect set safe_until = stationkeeper_clock() - interval '1 s'")
+    assert world.store.flows.prune(days=1, at_most=10) == 0
+    assert world.store.flows.prune(days=0, at_most=10) == 1
+    tables = ("effect", "step", "step_failure", "turn")
+    assert [world.one(f"select count(*) from {table}") for table in tables] == [0, 0, 0, 0]
+    assert world.rows("select id from task") == [(waiting,)]
+    world.run_until_quiet()
+    assert world.status(waiting) == "succeeded"

@@ -1,4 +1,4 @@
-"""`orchestrator task list | show | settle | cancel`: where tasks stand, and a person's word about them."""
+"""`orchestrator task list | show | settle | cancel | prune`: where tasks stand, and a person's word about them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from orchestrator.cli import output
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.flows import store
 from orchestrator.cli.output import Rows
+
+# One commit: short enough that no other statement waits for it.
+_BATCH = 500
 
 app = typer.Typer(help="Tasks that have no card: where they stand.", no_args_is_help=True)
 
@@ -114,6 +117,16 @@ def settle(  # noqa: PLR0917 -- one option an argument, passed by name
             raise Trouble(Exit.REFUSED, f"{effect} is {row.status} already, or its turn still runs: nothing was done")
         store.ring(f"flow:{story.line.flow}")
     typer.echo(f"{effect}: {verdict.value}")
+
+
+@app.command("prune")
+def prune(days: Annotated[float, typer.Option(min=0, help="Tasks that are over for longer than this.")] = 30) -> None:
+    """Delete what is over: tasks, steps, turns and ledger rows, never before the target has forgotten their keys."""
+    with store.opened() as kept:
+        total = 0
+        while deleted := kept.flows.prune(days=days, at_most=_BATCH):
+            total += deleted
+    typer.echo(f"{total} tasks deleted")
 
 
 @app.command("cancel")

@@ -121,6 +121,10 @@ class FlowStore(Protocol):
         """Make a task, accepted and due at once; or find the one that was made with this key."""
         ...
 
+    def prune(self, *, days: float, at_most: int) -> int:
+        """Delete tasks that are over for so long, and whose keys no target knows any more; returns how many."""
+        ...
+
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
         """Open the next turn of each task that is due, as far as slots and cap allow, in one transaction."""
         ...

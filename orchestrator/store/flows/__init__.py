@@ -5,6 +5,7 @@ ticking     what the tick does: opens turns, finds silent ones, stops what is la
 recording   what a turn loads and checkpoints
 ledger      intend, commit, refuse, absent
 concluding  a turn's end in one statement
+pruning     deletes what is over and past its keys
 showing     what a person reads
 room        the room itself
 """

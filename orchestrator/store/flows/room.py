@@ -23,7 +23,7 @@ from orchestrator.ports.store import (
 from orchestrator.store import records
 from orchestrator.store.database import Database
 from orchestrator.store.direct import Direct
-from orchestrator.store.flows import concluding, ledger, recording, starting, ticking
+from orchestrator.store.flows import concluding, ledger, pruning, recording, starting, ticking
 
 
 class FlowTasks:
@@ -44,6 +44,10 @@ class FlowTasks:
     def decide(self, task_id: UUID, key: str, *, verdict: EffectStatus, word: Mapping[str, object] | str) -> bool:
         """A person's word about an unknown effect."""
         return starting.decide(self._slow, task_id, key, verdict=verdict, word=word)
+
+    def prune(self, *, days: float, at_most: int) -> int:
+        """Delete tasks that are over for so long; returns how many."""
+        return pruning.prune(self._slow, days=days, at_most=at_most)
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
         """Open the turns of due tasks, as far as slots and cap allow."""
