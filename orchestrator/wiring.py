@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from orchestrator import adapters, clock, leases, prompts, queue, settings, steps, workflow, workspaces
+from orchestrator import adapters, clock, leases, prompts, queue, settings, workflow, workspaces
 from orchestrator.celery import app
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.ports.supervisor import Supervisor
+from orchestrator.steps.calling import StepCalls
 from orchestrator.store import connections, migrate
 from orchestrator.store.open import open_store
 
@@ -43,7 +44,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         agent=adapters.Agents(environment),
         supervisor=supervised,
         flows=flows,
-        steps=steps.StepCalls(flows, watch, supervisor=supervised, environment=environment, state_dir=found.state_dir),
+        steps=StepCalls(flows, watch, supervisor=supervised, environment=environment, state_dir=found.state_dir),
     )
 
 

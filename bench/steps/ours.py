@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
 
-from orchestrator import clock, steps, telemetry
+from orchestrator import clock, telemetry
 from orchestrator.domain.step import workflow_of
 from orchestrator.engine import reconcile, turn
 from orchestrator.engine.flows import manifest
@@ -21,6 +21,7 @@ from orchestrator.flows import Flow, Step
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
 from orchestrator.ports.store import NewTask, WorkerRow
+from orchestrator.steps.calling import StepCalls
 from orchestrator.store.open import open_store
 
 BATCH = 20
@@ -72,9 +73,7 @@ def main(url: str, start_at: float, seconds: float) -> None:
     store, flows, queue, nobody = open_store(url), FlowFiles((f"{__file__}:FLOW",)), Offered(), Nobody()
     watch = clock.SystemClock()
     doors: dict[str, Any] = dict.fromkeys(("workflows", "workspaces", "prompts", "tracker", "agent", "leases"), nobody)
-    calling = steps.StepCalls(
-        flows, watch, supervisor=lambda: cast("Any", nobody), environment={}, state_dir=Path.cwd()
-    )
+    calling = StepCalls(flows, watch, supervisor=lambda: cast("Any", nobody), environment={}, state_dir=Path.cwd())
     ports = Ports(
         store=store, queue=cast("Any", queue), clock=watch, supervisor=lambda: cast("Any", nobody), flows=flows,
         steps=calling, **doors,

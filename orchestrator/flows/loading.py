@@ -11,10 +11,10 @@ from types import ModuleType
 
 import pydantic
 
+from orchestrator.domain.call import FlowUnknown
 from orchestrator.domain.step import FlowContract
 from orchestrator.flows import checking, printing, signatures
 from orchestrator.flows.spelling import BadFlow, Flow
-from orchestrator.ports.steps import FlowUnknown
 
 
 class FlowFiles:

@@ -12,10 +12,10 @@ from typing import Any
 
 import pydantic
 
+from orchestrator.domain.call import Answer, Call, Part, Said
 from orchestrator.flows import checking, signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, TASK
 from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Refused, Step
-from orchestrator.ports.steps import Answer, Call, Part, Said
 
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024

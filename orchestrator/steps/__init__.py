@@ -6,7 +6,3 @@ beside     a thread: faster by a process start; one that hangs is abandoned
 program    the isolated process
 wire       a call and its answer as one line of JSON
 """
-
-from orchestrator.steps.calling import StepCalls
-
-__all__ = ["StepCalls"]

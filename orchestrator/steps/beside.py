@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 
-from orchestrator.ports.steps import Answer
+from orchestrator.domain.call import Answer
 
 Work = Callable[[], Answer]
 

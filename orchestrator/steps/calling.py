@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
+from orchestrator.domain.call import Answer, Call, Part, Said
 from orchestrator.flows import performing
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports.clock import Clock
-from orchestrator.ports.steps import Answer, Call, Part, Said
 from orchestrator.ports.supervisor import EndedBy, Exit, ProcessOrder, Refusal, SpawnFailed, Supervisor
 from orchestrator.steps import beside, wire
 

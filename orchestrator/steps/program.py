@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import sys
 
+from orchestrator.domain.call import Answer, FlowUnknown, Said
 from orchestrator.flows import performing
 from orchestrator.flows.loading import FlowFiles
-from orchestrator.ports.steps import Answer, FlowUnknown, Said
 from orchestrator.steps import wire
 from orchestrator.supervisor.clock import boot_seconds
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from orchestrator.ports.steps import Answer, Call, Part, Said
+from orchestrator.domain.call import Answer, Call, Part, Said
 
 # The answer is the one line of the program that bears this; whatever else it prints is log.
 MARK = "stationkeeper_step"

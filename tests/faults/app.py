@@ -19,8 +19,8 @@ from typing import Any
 
 from orchestrator import wiring
 from orchestrator.celery import app
+from orchestrator.domain.call import Answer, Part, Said
 from orchestrator.ports import Ports
-from orchestrator.ports.steps import Answer, Part, Said
 from orchestrator.ports.store import StoreUnavailable
 
 __all__ = ["app"]

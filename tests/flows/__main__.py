@@ -19,8 +19,8 @@ say = Console().print
 
 
 def main() -> int:
-    """Every point, or every nth (`python -m tests.flows 5`)."""
-    every = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    """Every point, or every nth, or those whose name begins so (`python -m tests.flows 5`, `… flows.conclude`)."""
+    chosen = sys.argv[1] if len(sys.argv) > 1 else "1"
     began, bad = monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="stationkeeper-flows-") as folder:
         state = Path(folder)
@@ -30,7 +30,12 @@ def main() -> int:
             fleet = FlowFleet(state, servers.database_url, servers.redis_url)
             try:
                 fleet.start()
-                points = fleet.golden()[::every]
+                points = fleet.golden()
+                points = (
+                    points[:: int(chosen)]
+                    if chosen.isdecimal()
+                    else [point for point in points if point.seam.startswith(chosen)]
+                )
                 say(f"{len(points)} points")
                 for point in points:
                     at = monotonic()

@@ -124,6 +124,7 @@ class FlowFleet:
 
     def suffer(self, point: Point) -> list[str]:
         """One task with a fault at a point; what is wrong when it has come to rest, empty: nothing."""
+        until(self.is_whole, timeout_seconds=120, what="everybody who died is back")
         key = f"{point}-{uuid4()}"
         self.order.with_suffix(".done").unlink(missing_ok=True)
         draft = self.order.with_suffix(".draft")
@@ -148,6 +149,13 @@ class FlowFleet:
         if story.line.status.value == "unknown" and ": " not in story.line.waits_for:
             found.append(f"unknown, and nobody is asked: {story.line.waits_for}")
         return found
+
+    def is_whole(self) -> bool:
+        """Whether every worker is there, by the rows that they keep."""
+        self.revive()
+        living = {process.pid for process in self.processes.values()}
+        rows = self.store.slow.rows("select pid from worker where seen_at > stationkeeper_clock() - interval '3 s'")
+        return len(living & {row.pid for row in rows}) == len(PROGRAMS) - 1
 
     def revive(self) -> None:
         """Start again whoever died."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from orchestrator.domain.call import FlowUnknown
 from orchestrator.flows import READ, WRITE, BadFlow, Decision, Effect, Flow, Step, loading, printing
-from orchestrator.ports.steps import FlowUnknown
 from tests.flows import refund
 
 

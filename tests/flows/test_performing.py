@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
+from orchestrator.domain.call import Call, Part, Said
 from orchestrator.flows import Decision, Effect, Flow, NotSent, Refused, Step, performing
-from orchestrator.ports.steps import Call, Part, Said
 from orchestrator.steps import wire
 
 

@@ -10,10 +10,10 @@ from datetime import timedelta
 import pytest
 
 from orchestrator.domain import effect
+from orchestrator.domain.call import Answer, Part, Said
 from orchestrator.domain.effect import EffectStatus
 from orchestrator.engine.flows import effects, turn
 from orchestrator.engine.flows.shift import Shift
-from orchestrator.ports.steps import Answer, Part, Said
 from orchestrator.store.flows import concluding
 from tests.flows import outcome
 

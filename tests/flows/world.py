@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+from orchestrator.domain.call import Answer, Call, Part, Said
 from orchestrator.domain.step import workflow_of
 from orchestrator.engine import reconcile
 from orchestrator.engine.flows import manifest
@@ -21,7 +22,6 @@ from orchestrator.engine.reconcile import Report
 from orchestrator.flows import performing
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
-from orchestrator.ports.steps import Answer, Call, Part, Said
 from orchestrator.ports.store import NewTask, StoreUnavailable
 from orchestrator.ports.supervisor import SpawnFailed
 from tests.memory.desk import HandSupervisor, Killed

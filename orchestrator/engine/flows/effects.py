@@ -6,13 +6,13 @@ from dataclasses import replace
 from datetime import timedelta
 
 from orchestrator.domain import effect, flow
+from orchestrator.domain.call import Answer, Part, Said
 from orchestrator.domain.effect import MARGIN_SECONDS, EffectRecord, EffectStatus, Move
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import StepContract
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
-from orchestrator.ports.steps import Answer, Part, Said
 from orchestrator.ports.store import FlowStep, Intent
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
+from orchestrator.domain.call import Answer, Call, Part
 from orchestrator.domain.effect import EffectRecord
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, StepContract
@@ -14,7 +15,6 @@ from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
-from orchestrator.ports.steps import Answer, Call, Part
 from orchestrator.ports.store import Admitted, Failure, FlowTask, Intent
 
 # A step that announces no more than this needs no word to the supervisor, which renews as long between two steps.

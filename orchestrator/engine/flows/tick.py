@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
+from orchestrator.domain.call import FlowUnknown
 from orchestrator.domain.step import flow_of
 from orchestrator.ports import Ports
 from orchestrator.ports.queue import PublishFailed
-from orchestrator.ports.steps import FlowUnknown
 from orchestrator.ports.store import TickGrant
 
 

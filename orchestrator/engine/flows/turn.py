@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
+from orchestrator.domain.call import Answer, FlowUnknown, Part, Said
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
@@ -15,7 +16,6 @@ from orchestrator.engine.flows import effects
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
-from orchestrator.ports.steps import Answer, FlowUnknown, Part, Said
 from orchestrator.ports.store import Admitted, FlowStep
 
 
