@@ -132,7 +132,7 @@ def _together(name: str, url: str, size: Size, *, count: int, python: Path | Non
     ]
     told = [json.loads(process.communicate()[0].splitlines()[-1]) for process in processes]
     return Found(
-        rate=sum(each["steps"] for each in told) / size.seconds,
+        rate=sum(each["steps"] / each["seconds"] for each in told),
         p50=max(each.get("p50", 0.0) for each in told),
         p99=max(each.get("p99", 0.0) for each in told),
     )

@@ -83,7 +83,8 @@ def main(url: str, start_at: float, seconds: float) -> None:
     row = manifest.publish(store, flows.contract(FLOW.name))
     assert row.name == workflow_of(FLOW.name)
     time.sleep(max(0.0, start_at - time.time()))
-    ends = time.perf_counter() + seconds
+    began = time.perf_counter()
+    ends = began + seconds
     while time.perf_counter() < ends:
         store.workers.beat(WorkerRow(me.id, me.host, me.boot_id, me.pid, slots=BATCH, busy=0, queues=("turns",)))
         for _ in range(BATCH):
@@ -93,11 +94,12 @@ def main(url: str, start_at: float, seconds: float) -> None:
         offers, queue.turns = queue.turns, []
         for turn_id, fence in offers:
             turn.take_turn(ports, worker, turn_id=turn_id, fence=fence)
+    took = time.perf_counter() - began
     own = sys.modules[next(name for name in sys.modules if name.startswith("stationkeeper_flow_"))].calls
     between = enumerate(itertools.pairwise(own), start=1)
     gaps = sorted(later - sooner for number, (sooner, later) in between if number % STEPS)
     quantile = {"p50": gaps[len(gaps) // 2], "p99": gaps[len(gaps) * 99 // 100]} if gaps else {}
-    print(json.dumps({"steps": len(own), **quantile}))
+    print(json.dumps({"steps": len(own), "seconds": took, **quantile}))
 
 
 if __name__ == "__main__":

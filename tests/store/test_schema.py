@@ -62,7 +62,7 @@ def test_an_item_has_at_most_one_open_turn(scene):
 @pytest.mark.parametrize(
     ("sql", "constraint"),
     [
-        ("update task set status = 'succeeded'", "an_ended_task_says_why"),
+        ("update task set status = 'cancelled'", "an_ended_task_says_why"),
         ("update turn set status = 'lost'", "an_ended_turn_says_why"),
         ("update turn set status = 'running'", "a_running_turn_has_a_lease_and_an_owner"),
         ("update workflow set open_turns = open_turns - 2", "a_cap_slot_is_given_back_once"),

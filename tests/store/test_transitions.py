@@ -24,7 +24,8 @@ def moves(scene, current, following):
 
 
 def lets(client, following):
-    """Whether the client's transaction may set that status now."""
+    """Whether the client's transaction, which is left open, may set that status now."""
+    client.execute("select 1")
     try:
         with client.transaction():
             client.execute(SET, [following.value])
