@@ -10,7 +10,7 @@ from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store import direct
 from tests.store.flow_scene import FlowScene
-from tests.store.scene import Scene
+from tests.store.scene import Scene, started_move
 from tests.waiting import until
 
 
@@ -185,3 +185,16 @@ def test_an_interrupted_intent_is_asked_again_and_sent_once(flows):
         assert flows.commit().kept is True
     assert raised
     assert flows.scene.all("select distinct status, sends from effect") == [("committed", 1)]
+
+
+@pytest.mark.proves("DE-08", "TW-01")
+def test_effects_and_write_backs_are_rows_of_one_ledger(flows):
+    """Whatever was to be done outside is in one list, a card's move as well as a refund."""
+    admitted = flows.scene.run()
+    flows.scene.step(admitted.ref, 1, started_move())
+    flows.run()
+    flows.intend()
+    assert flows.scene.all("select what, status from ledger order by what") == [
+        ("pay", "intended"),
+        ("started move", "pending"),
+    ]
