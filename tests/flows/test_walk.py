@@ -183,3 +183,26 @@ def test_what_is_over_is_pruned_only_past_the_safe_until_of_its_key(world):
     assert world.rows("select id from task") == [(waiting,)]
     world.run_until_quiet()
     assert world.status(waiting) == "succeeded"
+
+
+@pytest.mark.proves("H3", "H31")
+def test_a_task_that_is_due_and_not_opened_has_one_stored_reason(world):
+    """No slot, or a hold: the reason is stored, and goes when the task is opened."""
+    held = world.start("held")
+    world.tick()
+    world.queue.flush()
+    world.store.slow.change("update worker set slots = 1")
+    waiting = world.start("waiting")
+    world.store.flows.open_due("flow:northstar.refund", cap=100)
+    assert world.rows("select item_id, reason from wait") == [("waiting", "no_worker_slot")]
+    world.store.flows.open_due("flow:northstar.refund", cap=1)
+    assert world.rows("select item_id, reason from wait") == [("waiting", "no_slot_total")]
+    world.store.slow.change(
+        "insert into hold (scope, kind, lift, reason, owner) values ('fleet', 'operator', 'person', 'stop', 'me')"
+    )
+    world.store.flows.open_due("flow:northstar.refund", cap=1)
+    assert world.rows("select item_id, reason from wait") == [("waiting", "held_fleet")]
+    world.store.slow.change("update hold set lifted_at = now()")
+    assert outcome.at_rest(world) == []
+    assert (world.status(held), world.status(waiting)) == ("succeeded", "succeeded")
+    assert world.rows("select 1 from wait") == []

@@ -126,7 +126,7 @@ class FlowStore(Protocol):
         ...
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
-        """Open the next turn of each task that is due, as far as slots and cap allow, in one transaction."""
+        """Open the next turn of each task that is due, as far as slots and cap allow; store why the others wait."""
         ...
 
     def stale(self, workflow: str) -> Sequence[Offer]:

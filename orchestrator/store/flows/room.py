@@ -50,9 +50,11 @@ class FlowTasks:
         return pruning.prune(self._slow, days=days, at_most=at_most)
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
-        """Open the turns of due tasks, as far as slots and cap allow."""
+        """Open the turns of due tasks, as far as slots and cap allow, and store why the others wait."""
         free = records.free_slots(self._slow, workflow, max_turns=self._max_turns)
-        return ticking.open_due(self._slow, workflow, at_most=free, cap=cap) if free > 0 else ()
+        offers = ticking.open_due(self._slow, workflow, at_most=free, cap=cap) if free > 0 else ()
+        ticking.note_waits(self._slow, workflow, cap=cap)
+        return offers
 
     def stale(self, workflow: str) -> Sequence[Offer]:
         """The queued turns whose message was never sent, or is too old."""

@@ -56,6 +56,32 @@ _OPEN = """
     )
     select queued.id, queued.fence, numbered.identifier from queued join numbered on numbered.key = queued.item_key
 """
+# One reason for each task that is due and was not opened, changes only. Who waits for a worker is seen by the ticks of
+# boards, which leave it its share of the slots.
+_NOTE_WAITS = """
+    with waiting as (
+        select item.item_id, item.identifier,
+            coalesce('held_' || stationkeeper_held(task.item_key, :workflow), case
+                when (select count(*) from turn where workflow = :workflow and status in ('queued', 'running')) >= :cap
+                then 'no_slot_total' else 'no_worker_slot' end) as reason
+        from task join item on item.key = task.item_key
+        where task.workflow = :workflow and task.due_at <= stationkeeper_now()
+            and task.status not in ('succeeded', 'failed', 'cancelled')
+            and not exists (
+                select from turn where turn.task_id = task.id and turn.status in ('queued', 'running'))
+        order by task.due_at, task.id
+        limit :most
+    ), gone as (
+        delete from wait
+        where workflow = :workflow and not exists (select from waiting where waiting.item_id = wait.item_id)
+    )
+    insert into wait (workflow, item_id, identifier, reason)
+    select :workflow, item_id, identifier, reason from waiting
+    on conflict (workflow, item_id) do update set reason = excluded.reason, since = stationkeeper_clock()
+    where wait.reason <> excluded.reason
+"""
+# Reasons are for people and for other ticks: a backlog beyond this is known by its first ones.
+_MOST_WAITS = 500
 _STALE = """
     select turn.id, turn.fence, item.identifier from turn join item on item.key = turn.item_key
     where turn.workflow = :workflow and turn.status = 'queued'
@@ -85,6 +111,11 @@ def open_due(database: Database, workflow: str, *, at_most: int, cap: int) -> Se
         if room <= 0:
             return ()
         return tuple(map(_offer, session.rows(_OPEN, workflow=workflow, at_most=room)))
+
+
+def note_waits(database: Database, workflow: str, *, cap: int) -> None:
+    """Store why each task that is due was not opened; call it after `open_due`."""
+    database.change(_NOTE_WAITS, workflow=workflow, cap=cap, most=_MOST_WAITS)
 
 
 def stale(database: Database, workflow: str, *, requeue_seconds: float) -> Sequence[Offer]:
