@@ -116,3 +116,15 @@ BLIND = Flow(
         Effect("refund", pay_refund, key=lambda s: f"blind:{s.task}", owner="payments team", timeout_seconds=5),
     ],
 )
+
+
+def overdo(input: Order, lookup: Shipment) -> str:  # noqa: A002 -- the flow's own word
+    """An agent that is too kind."""
+    return json.dumps({"amount": input.amount * 2 if lookup.lost else 0})
+
+
+GREEDY = Flow(
+    "northstar.greedy",
+    version=1,
+    steps=[FLOW.steps[0], Decision("assess", overdo, accept=Proposal, policy=refund_policy), FLOW.steps[2]],
+)

@@ -206,3 +206,46 @@ def test_a_task_that_is_due_and_not_opened_has_one_stored_reason(world):
     assert outcome.at_rest(world) == []
     assert (world.status(held), world.status(waiting)) == ("succeeded", "succeeded")
     assert world.rows("select 1 from wait") == []
+
+
+@pytest.mark.proves("CL-07", "DE-09")
+def test_a_message_that_comes_a_hundred_times_is_one_turn(world):
+    """The first delivery is admitted; the others find no row, during the turn and after it."""
+    task = world.start()
+    world.tick()
+    message = world.queue.take()
+    for _ in range(100):
+        world.deliver_one(*message)
+    assert (world.status(task), len(world.paid())) == ("succeeded", 1)
+    assert [line for line in world.lines() if "asked" in line] == [{"asked": "A7"}]
+    assert outcome.at_rest(world) == []
+
+
+@pytest.mark.proves("DE-08", "DE-11")
+@pytest.mark.parametrize(
+    ("verdict", "status", "payments"),
+    [(EffectStatus.ABSENT, "succeeded", 1), (EffectStatus.REFUSED, "failed", 0)],
+)
+def test_a_person_may_say_that_it_did_not_happen(flow_world, monkeypatch, verdict, status, payments):
+    """Absent: it is sent again, once. Refused: it is given up, and the task fails with that reason."""
+    world = flow_world(references=(REFUND.format("BLIND"),))
+    task = world.start(name="northstar.blind", order="A7")
+    monkeypatch.setenv("PAYMENT_ANSWER", "late")
+    assert outcome.at_rest(world) == []
+    monkeypatch.delenv("PAYMENT_ANSWER")
+    key = world.one("select key from effect")
+    assert world.store.flows.decide(task, key, verdict=verdict, word="the bank says so")
+    assert outcome.at_rest(world) == []
+    assert (world.status(task), len(world.paid())) == (status, payments)
+
+
+@pytest.mark.proves("DE-07", "DE-11")
+def test_a_refused_proposal_fails_the_task_with_the_stored_reason(flow_world):
+    """What the model proposed is more than policy allows: nothing is done, and the reason is in the records."""
+    world = flow_world(references=(REFUND.format("GREEDY"),))
+    task = world.start(name="northstar.greedy", order="A7")
+    assert outcome.at_rest(world) == []
+    assert world.rows("select status, stop_reason from task") == [("failed", "proposal_refused")]
+    assert world.one("select reason from task") == "assess: policy: 60 is more than the 30 paid"
+    assert world.rows("select step, kind from step_failure") == [("assess", "refused")]
+    assert (world.status(task), world.paid()) == ("failed", [])
