@@ -5,7 +5,8 @@ READY := .venv/.ready
 BIN := .venv/bin
 
 # Tests that start no process and no server: what the gate has time for.
-PURE := tests/domain tests/models tests/house tests/workflow tests/engine tests/cli tests/test_prompts.py tests/test_settings.py
+PURE := tests/domain tests/models tests/house tests/workflow tests/engine tests/flows tests/cli tests/test_prompts.py \
+	tests/test_settings.py
 
 # Hashes of every platform, no address of any registry; right for each Python that pyproject.toml allows.
 COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
@@ -13,7 +14,7 @@ COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --g
 export PYTHON
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test peers check up bench fmt lock clean
+.PHONY: help setup demo test faults peers check up bench fmt lock clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ peers: $(READY) ## the tests with a real Roundup and Backlog.md: installs both, 
 	@sh ops/peers.sh
 	@$(BIN)/python -m pytest tests -m peer
 
+faults: $(READY) ## kill real workers at every seam of a flow: EVERY=5 for each fifth point
+	@$(BIN)/python -m tests.flows $(EVERY)
+
 check: $(READY) ## the gate without servers: format, lint, types, layers, pure tests
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -49,6 +53,7 @@ fmt: $(READY) ## format the code
 
 lock: $(READY) ## take the newest versions that pyproject.toml allows into the locks
 	@$(COMPILE) --upgrade pyproject.toml --all-extras --group dev -o requirements.lock
+	@$(COMPILE) --upgrade --group peers -o bench/peers.lock
 	@$(COMPILE) pyproject.toml --constraints requirements.lock --no-emit-index-url -o ops/server.lock
 
 clean: ## remove what was made here: .venv, .tools, caches (not .stationkeeper: it holds data)

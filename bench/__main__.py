@@ -11,7 +11,7 @@ from pathlib import Path
 from bench import ground, measure
 from orchestrator import telemetry
 
-NAMES = ("plan", "tick", "files", "dispatch", "writeback", "recovery", "cancel", "memory")
+NAMES = ("plan", "tick", "files", "dispatch", "writeback", "recovery", "cancel", "memory", "flows")
 QUICK = "--quick"
 
 

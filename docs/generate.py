@@ -12,7 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeVar
 
-from orchestrator.domain import hold, select, task, turn, writeback
+from orchestrator.domain import effect, hold, select, task, turn, writeback
 
 PAGE = Path(__file__).with_name("lifecycle.md")
 
@@ -37,13 +37,29 @@ def lifecycle() -> str:
 
 def _sections() -> Iterator[str]:
     yield OPENING
-    yield _machine("The task: the durable business of one item", task.TaskStatus, task.TRANSITIONS)
+    yield task_machine(task.EDGES)
     yield _machine("The turn: one leased stretch of work on it", turn.TurnStatus, turn.TRANSITIONS)
+    yield _machine("The effect: something done outside", effect.EffectStatus, effect.TRANSITIONS)
+    yield _list("What a turn may do about an effect", effect.Move)
     yield _list("Why a turn ended", turn.StopReason)
     yield _list("Why a candidate did not start", select.NotDispatched)
     yield _list("Why something is held", hold.HoldKind)
     yield _list("What ends a hold", hold.Lift)
     yield _list("What is written on a card", writeback.WriteKind)
+
+
+def task_machine(edges: tuple[task.Edge, ...]) -> str:
+    """The task's diagram, its statuses, and each move with all that goes with it."""
+    drawn = _machine("The task: the durable business of one item", task.TaskStatus, task.table(edges))
+    head = (
+        "| from | to | who | when | what is written | event | what ends the wait | after a crash |\n" + "|---" * 8 + "|"
+    )
+    rows = "\n".join(
+        f"| `{edge.source.value}` | `{edge.target.value}` | {edge.actor} | {edge.precondition} | {edge.writes} "
+        f"| `{edge.event}` | {edge.timeout} | {edge.recovery} |"
+        for edge in edges
+    )
+    return f"{drawn}\n{head}\n{rows}\n"
 
 
 def _machine(title: str, statuses: type[Status], transitions: Mapping[Status, frozenset[Status]]) -> str:

@@ -16,6 +16,7 @@ from uuid import uuid4
 
 from orchestrator import clock, queue, settings, wiring
 from orchestrator.engine import hint
+from orchestrator.engine.flows import manifest
 from orchestrator.engine.publish import Publisher
 from orchestrator.engine.worker import Identity, Slots, Worker, turn_slots
 from orchestrator.ports import Ports
@@ -87,6 +88,7 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
         queue.trim(found.redis_url, queue.CONTROL)
         here.publisher.look()
         here.watch.start()  # its first look comes before the listing, so that nothing happens between the two
+        manifest.put_in_force(here.ports.store, here.ports.flows)
         here.ports.store.reconciler.request(None, listing=True)
         here.ports.queue.ring()
 

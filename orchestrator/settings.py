@@ -62,6 +62,10 @@ def _redis(url: str) -> str:
     return url
 
 
+def _words(given: object) -> object:
+    return tuple(word.strip() for word in given.split(",") if word.strip()) if isinstance(given, str) else given
+
+
 class Settings(pydantic.BaseModel):
     """The values in force, each with its default's reason; read once at start, handed to whoever needs one."""
 
@@ -109,6 +113,9 @@ class Settings(pydantic.BaseModel):
     # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
     heartbeat_file: Path | None = None
 
+    # Flows as module:NAME or path/to/file.py:NAME, separated by commas. None by default: a board needs none.
+    flows: Annotated[tuple[str, ...], pydantic.BeforeValidator(_words)] = ()
+
     sabotage: Sabotage | None = None
 
     # The one card that ticks may start; set by `run` for a system that it starts for that card.
@@ -137,6 +144,7 @@ VARIABLES = {
     "beat_seconds": "STATIONKEEPER_BEAT_SECONDS",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
+    "flows": "STATIONKEEPER_FLOWS",
     "sabotage": "STATIONKEEPER_SABOTAGE",
     "only": "STATIONKEEPER_ONLY",
 }
@@ -189,6 +197,18 @@ def read(environment: Mapping[str, str], folder: Path) -> Settings:
         return Settings.model_validate(values)
     except pydantic.ValidationError as error:
         raise NotConfigured(_explain(error, variables=given, file=state_dir / RUN_FILE)) from error
+
+
+def named_flows() -> tuple[str, ...]:
+    """The flows that the environment or the run file names; nothing needs to run for that.
+
+    Raises:
+        NotConfigured: the run file cannot be read.
+    """
+    filed = _run_file(_state_dir(os.environ, Path.cwd()) / RUN_FILE)
+    named = _given(os.environ).get("flows", filed.get("flows", ""))
+    found = _words(named)
+    return found if isinstance(found, tuple) else ()
 
 
 def inherited() -> dict[str, str]:

@@ -158,6 +158,11 @@ def workspace_stays(item: str, *, path: Path, why: str) -> None:
     _say(logging.WARNING, "workspace stays", item=item, path=str(path), why=why)
 
 
+def step_failed(item: str, *, step: str, kind: str, reason: str) -> None:
+    """A step of a flow did not give what it should; the reason is stored too."""
+    _say(logging.WARNING, "step_failed", item=item, step=step, kind=kind, reason=reason)
+
+
 def turn_refused(turn_id: UUID, *, fence: int) -> None:
     """A message offered a turn that is not to be had: taken, cancelled, held or over."""
     _say(logging.DEBUG, "turn refused", turn=turn_id, fence=fence)

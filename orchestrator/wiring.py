@@ -6,9 +6,11 @@ import functools
 
 from orchestrator import adapters, clock, hooks, leases, prompts, queue, settings, workflow, workspaces
 from orchestrator.celery import app
+from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.ports.supervisor import Supervisor
+from orchestrator.steps.calling import StepCalls
 from orchestrator.store import connections, migrate
 from orchestrator.store.open import open_store
 
@@ -17,6 +19,11 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
     """Every door, open. A process that runs no turns has no supervisor, and must not ask for one."""
     environment = settings.inherited()
     left_out = frozenset({found.sabotage.value} if found.sabotage else ())
+    watch, flows = clock.SystemClock(), FlowFiles(found.flows)
+
+    def supervised() -> Supervisor:
+        return _required(supervisor)
+
     return Ports(
         store=open_store(
             found.database_url,
@@ -27,7 +34,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         ),
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),
-        clock=clock.SystemClock(),
+        clock=watch,
         workflows=workflow.WorkflowFiles(
             found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
         ),
@@ -36,7 +43,9 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         hooks=hooks.SupervisedHooks(environment),
         tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
         agent=adapters.Agents(environment),
-        supervisor=lambda: _required(supervisor),
+        supervisor=supervised,
+        flows=flows,
+        steps=StepCalls(flows, watch, supervisor=supervised, environment=environment, state_dir=found.state_dir),
     )
 
 

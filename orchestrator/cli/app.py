@@ -28,6 +28,7 @@ from orchestrator.cli import (
     writes,
 )
 from orchestrator.cli.demo import command as demo
+from orchestrator.cli.flows import flow, task
 
 app = typer.Typer(
     name="orchestrator",
@@ -57,6 +58,8 @@ app.command("drain")(drain.command)
 app.command("writes")(writes.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)
+app.add_typer(flow.app, name="flow")
+app.add_typer(task.app, name="task")
 
 
 def main() -> None:

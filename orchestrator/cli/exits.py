@@ -34,6 +34,7 @@ class Trouble(Exception):
 
 # Errors of other rooms by where they are defined, so that `--help` need not import SQLAlchemy and Celery to know them.
 _KNOWN = {
+    "orchestrator.domain.call.FlowUnknown": Exit.CONFIGURATION,
     "orchestrator.settings.NotConfigured": Exit.CONFIGURATION,
     "orchestrator.ports.workflows.WorkflowInvalid": Exit.CONFIGURATION,
     "orchestrator.store.migrate.SchemaMismatch": Exit.CONFIGURATION,

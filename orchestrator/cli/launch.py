@@ -143,11 +143,14 @@ def _enforce(order: Order, found: servers.Servers) -> dict[str, str]:
     Returns what else is in force: maybe served from another folder or host, maybe left behind.
     """
     from orchestrator.engine import publish
+    from orchestrator.engine.flows import manifest
+    from orchestrator.flows.loading import FlowFiles
     from orchestrator.store.open import open_store
 
     store = open_store(found.database_url)
     files = judge.door([path.resolve() for path in order.workflows])
     try:
+        manifest.put_in_force(store, FlowFiles(settings.named_flows()))
         meant = [files.read(path) for path in files.files()]
         publish.enforce(store, meant, door=files, alone=found.own)
         ours = {file.workflow.name for file in meant}

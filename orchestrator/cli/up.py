@@ -37,12 +37,14 @@ def command(
     slots: Annotated[int | None, typer.Option(min=1, max=1000, help="Turns at a time in each worker.")] = None,
 ) -> None:
     """Start everything in the foreground: servers, workers, beat, Flower. Ctrl-C stops all of it."""
-    judge_workflow(workflow)
+    workflows = (workflow,) if _is_wanted(workflow) else ()
+    for file in workflows:
+        judge_workflow(file)
     asked = Asked()
     asked.listen()
     launched = settings.launch()
     values = {**launched.given, **({"turn_slots": str(slots)} if slots is not None else {})}
-    order = launch.Order(folder=Path.cwd(), workflows=(workflow,), workers=workers, values=values)
+    order = launch.Order(folder=Path.cwd(), workflows=workflows, workers=workers, values=values)
     with launch.system(order, launched) as system:
         _introduce(system, typer.echo)
         events = follow.Followed([system.crew.log(name) for name in _workers(system)])
@@ -52,6 +54,11 @@ def command(
             time.sleep(LOOK_EVERY_SECONDS)
         typer.echo("stopping")
     typer.echo("stopped")
+
+
+def _is_wanted(workflow: Path) -> bool:
+    """A board's file is not needed where flows are named and nobody wrote the default file."""
+    return workflow != Path("WORKFLOW.md") or workflow.exists() or not settings.named_flows()
 
 
 def judge_workflow(path: Path) -> None:

@@ -28,6 +28,7 @@ class HoldKind(Enum):
     MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
     PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
+    UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
     OPERATOR = "operator"  # a person's command; a person lifts it
 
 

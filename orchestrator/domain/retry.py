@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 FIRST_FAILURE_DELAY_MS = 10_000
 # A clean turn that wants to go on is asked again after a second (RT-02): the board is re-read in between.
 CONTINUATION_DELAY_SECONDS = 1.0
+# A step is one request, not an agent's hour: it is tried again sooner.
+_FIRST_STEP_DELAY_SECONDS, _LONGEST_STEP_DELAY_SECONDS = 1.0, 300.0
 # Beyond this exponent every sane cap has been reached; it keeps a huge attempt from making a huge integer.
 _LARGEST_EXPONENT = 32
 
@@ -17,6 +19,12 @@ def failure_delay_seconds(attempt: int, *, max_backoff_ms: int) -> float:
     """The pause after failed attempt number `attempt` (1 is the first): min(10 s x 2^(attempt-1), cap)."""
     exponent = min(max(attempt, 1) - 1, _LARGEST_EXPONENT)
     return min(FIRST_FAILURE_DELAY_MS * (1 << exponent), max_backoff_ms) / 1000
+
+
+def step_due_at(now: datetime, attempt: int) -> datetime:
+    """When a flow's step is tried again: after 1 s, doubled each time, at most 5 minutes."""
+    seconds = _FIRST_STEP_DELAY_SECONDS * (1 << min(max(attempt, 1) - 1, _LARGEST_EXPONENT))
+    return now + timedelta(seconds=min(seconds, _LONGEST_STEP_DELAY_SECONDS))
 
 
 def failure_due_at(now: datetime, attempt: int, *, max_backoff_ms: int, retry_after_seconds: float | None) -> datetime:

@@ -1,10 +1,13 @@
-"""The durable task: its nine statuses as one table.
+"""The durable task: its nine statuses, and every move between them as one row of one table.
 
-A lookup miss is a refusal; the picture in the docs is printed from here.
+The pictures in the docs, the `where` of each statement and the trigger in the database are printed from that table. A
+look-up miss is a refusal.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import Enum
 
 
@@ -22,28 +25,121 @@ class TaskStatus(Enum):
     CANCELLED = "cancelled"  # set when a person took the item away; final
 
 
-# Who may go where. `unknown` and the cancel of `waiting_input` are edges that the founding diagram leaves out.
-TRANSITIONS: dict[TaskStatus, frozenset[TaskStatus]] = {
-    TaskStatus.ACCEPTED: frozenset({TaskStatus.RUNNING, TaskStatus.CANCELLED}),
-    TaskStatus.RUNNING: frozenset(
-        {
-            TaskStatus.WAITING_INPUT,
-            TaskStatus.WAITING_APPROVAL,
-            TaskStatus.COMPENSATING,
-            TaskStatus.UNKNOWN,
-            TaskStatus.SUCCEEDED,
-            TaskStatus.FAILED,
-            TaskStatus.CANCELLED,
-        }
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One permitted move: who makes it, when, what is written with it, and what becomes of it if nobody comes.
+
+    `event` is the history row's kind. `timeout` says what ends a wait for the move, `recovery` who makes it after a
+    crash. Every move is one conditional commit on the task's row, under the lock of its item's.
+    """
+
+    source: TaskStatus
+    target: TaskStatus
+    actor: str
+    precondition: str
+    writes: str
+    event: str
+    timeout: str
+    recovery: str
+
+
+_S = TaskStatus
+_NEXT_TICK = "the next tick"
+_TURN_ENDS = "task, turn, item version, cap slot, history"
+_CONCLUDED = "the turn is ours by id, fence and token, and runs"
+
+# Edges that the founding diagram leaves out: all of `unknown`, the cancel of `waiting_input`, and every expiry.
+EDGES: tuple[Edge, ...] = (
+    Edge(
+        _S.ACCEPTED, _S.RUNNING, "a worker", "its turn is queued with this fence, not cancelled, not held, not late",
+        "turn with lease, item's attempt, task", "turn_opened", "none: it waits for a slot", _NEXT_TICK,
     ),
-    TaskStatus.WAITING_INPUT: frozenset({TaskStatus.RUNNING, TaskStatus.CANCELLED}),
-    TaskStatus.WAITING_APPROVAL: frozenset({TaskStatus.RUNNING, TaskStatus.CANCELLED}),
-    TaskStatus.COMPENSATING: frozenset({TaskStatus.FAILED}),
-    TaskStatus.UNKNOWN: frozenset({TaskStatus.RUNNING, TaskStatus.SUCCEEDED, TaskStatus.FAILED}),
-    TaskStatus.SUCCEEDED: frozenset(),
-    TaskStatus.FAILED: frozenset(),
-    TaskStatus.CANCELLED: frozenset(),
-}
+    Edge(
+        _S.ACCEPTED, _S.CANCELLED, "a person, or the tick for the board", "no turn of it runs",
+        _TURN_ENDS, "task_ended", "none", "asked for again",
+    ),
+    Edge(
+        _S.ACCEPTED, _S.FAILED, "the tick", "its deadline passed before it began",
+        "task, history", "task_ended", "the deadline", _NEXT_TICK,
+    ),
+    Edge(
+        _S.RUNNING, _S.WAITING_INPUT, "the worker", f"{_CONCLUDED}; a person is asked",
+        f"{_TURN_ENDS}, hold", "turn_ended", "the deadline", "the turn is lost and runs again",
+    ),
+    Edge(
+        _S.RUNNING, _S.WAITING_APPROVAL, "the worker", f"{_CONCLUDED}; an approval is asked for",
+        _TURN_ENDS, "turn_ended", "the approval's expiry", "the turn is lost and runs again",
+    ),
+    Edge(
+        _S.RUNNING, _S.COMPENSATING, "the worker", f"{_CONCLUDED}; an effect is committed and must be undone",
+        _TURN_ENDS, "turn_ended", "the deadline never refuses it", "the turn is lost and runs again",
+    ),
+    Edge(
+        _S.RUNNING, _S.UNKNOWN, "the worker, or the tick for a lost turn", "an effect is intended and not settled",
+        f"{_TURN_ENDS}, ledger", "turn_ended", "the act's deadline and a margin", "the look-up is due by its time",
+    ),
+    Edge(
+        _S.RUNNING, _S.SUCCEEDED, "the worker", f"{_CONCLUDED}; every step is recorded, or one ended the flow",
+        _TURN_ENDS, "turn_ended", "none", "the turn is lost and finds its steps recorded",
+    ),
+    Edge(
+        _S.RUNNING, _S.FAILED, "the worker, a discard, or the tick", "a step failed for good, or the deadline passed",
+        _TURN_ENDS, "turn_ended", "the deadline", "the turn is lost and runs again",
+    ),
+    Edge(
+        _S.RUNNING, _S.CANCELLED, "the worker that saw the flag, or the tick", "flagged, and no effect is open",
+        _TURN_ENDS, "turn_ended", "the lease", _NEXT_TICK,
+    ),
+    Edge(
+        _S.WAITING_INPUT, _S.RUNNING, "a worker", "the answer stands, and its turn was opened",
+        "task", "turn_opened", "the deadline", _NEXT_TICK,
+    ),
+    Edge(
+        _S.WAITING_INPUT, _S.CANCELLED, "a person", "no effect is open",
+        "task, history", "task_ended", "none", "asked for again",
+    ),
+    Edge(
+        _S.WAITING_INPUT, _S.FAILED, "the tick, or a discard", "the deadline passed, and no effect is open",
+        "task, history", "task_ended", "the deadline", _NEXT_TICK,
+    ),
+    Edge(
+        _S.WAITING_APPROVAL, _S.RUNNING, "a worker", "decided or expired, and its turn was opened",
+        "task", "turn_opened", "the approval's expiry", _NEXT_TICK,
+    ),
+    Edge(
+        _S.WAITING_APPROVAL, _S.CANCELLED, "a person", "no effect is open",
+        "task, history", "task_ended", "none", "asked for again",
+    ),
+    Edge(
+        _S.WAITING_APPROVAL, _S.FAILED, "the tick, or a discard", "the deadline passed, and no effect is open",
+        "task, history", "task_ended", "the deadline", _NEXT_TICK,
+    ),
+    Edge(
+        _S.COMPENSATING, _S.FAILED, "the worker, or a discard", f"{_CONCLUDED}; what could be undone is undone",
+        _TURN_ENDS, "turn_ended", "none", "the turn is lost and goes on undoing",
+    ),
+    Edge(
+        _S.UNKNOWN, _S.RUNNING, "a worker", "its turn was opened to look the effect up, or a person said what it found",
+        "task", "turn_opened", "none: nothing is sent blindly", _NEXT_TICK,
+    ),
+    Edge(
+        _S.UNKNOWN, _S.SUCCEEDED, "a person", "said that the last effect is committed",
+        "task, ledger, history", "task_ended", "none", "asked for again",
+    ),
+    Edge(
+        _S.UNKNOWN, _S.FAILED, "a person", "said that the effect is given up",
+        "task, ledger, history", "task_ended", "none", "asked for again",
+    ),
+)  # fmt: skip
+
+
+def table(edges: Iterable[Edge]) -> dict[TaskStatus, frozenset[TaskStatus]]:
+    """Who may go where, by these edges."""
+    found = tuple(edges)
+    return {status: frozenset(edge.target for edge in found if edge.source is status) for status in TaskStatus}
+
+
+TRANSITIONS: dict[TaskStatus, frozenset[TaskStatus]] = table(EDGES)
 
 FINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
 

@@ -63,6 +63,9 @@ class StopReason(Enum):
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
     HOOK_FAILED = "hook_failed"  # after_create or before_run failed or ran too long; it is tried again like any failure
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
+    STEP_FAILED = "step_failed"  # a step of a flow failed; its stored reason says how
+    PROPOSAL_REFUSED = "proposal_refused"  # what a model proposed did not pass schema, policy, authority or state
+    YIELDED = "yielded"  # the turn's quantum was over; the flow goes on in the next one
 
 
 class Outcome(Enum):

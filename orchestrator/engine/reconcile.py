@@ -18,8 +18,10 @@ from orchestrator.domain.item import Item
 from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
 from orchestrator.domain.select import NotDispatched
+from orchestrator.domain.step import is_flow
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import apply, blockers, tidy
+from orchestrator.engine.flows import tick as flows
 from orchestrator.ports import Ports
 from orchestrator.ports.store import TickGrant, WorkflowRow
 from orchestrator.ports.tracker import Tracker, TrackerError
@@ -61,6 +63,8 @@ def ring(ports: Ports, workflow: str | None = None, *, full: bool, only: str | N
 
 def _guarded(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     """A tick that cannot go on says so in its report; the next one starts from scratch."""
+    if is_flow(grant.workflow):
+        return Report(grant.workflow, grant.listing, *flows.tick(ports, grant))
     try:
         return _tick(ports, grant, only)
     except (apply.TickLost, WorkflowInvalid) as fault:

@@ -11,11 +11,13 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from orchestrator import telemetry
-from orchestrator.domain import keys, turn
+from orchestrator.domain import flow, keys, turn
 from orchestrator.domain.item import Item
+from orchestrator.domain.step import is_flow
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import desk, patience, refused, renamed, report, work
+from orchestrator.engine.flows import turn as flows
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
@@ -39,7 +41,7 @@ class Stage:
         return self.admitted.admitted_at + timedelta(seconds=self.ports.clock.boot_seconds() - self.sent_at)
 
 
-def take_turn(ports: Ports, worker: Worker, *, turn_id: UUID, fence: int) -> Conclusion | None:
+def take_turn(ports: Ports, worker: Worker, *, turn_id: UUID, fence: int) -> Conclusion | flow.Ending | None:
     """Run a queued turn if a slot is free and it is admitted; None otherwise, or when it was lost on the way.
 
     A message that finds no slot is simply dropped: the row stays queued and the tick enqueues it again.
@@ -55,17 +57,21 @@ def take_turn(ports: Ports, worker: Worker, *, turn_id: UUID, fence: int) -> Con
         return _run_admitted(ports, worker, admitted=admitted, sent_at=sent_at)
 
 
-def _run_admitted(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float) -> Conclusion | None:
+def _run_admitted(
+    ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float
+) -> Conclusion | flow.Ending | None:
     telemetry.turn_started(
         admitted.identifier,
         turn_id=admitted.ref.turn_id,
         fence=admitted.ref.fence,
         attempt=admitted.counters.attempt,
     )
-    lease = keys.lease_key(admitted.workflow.scope, admitted.item_id)
+    lease = None if is_flow(admitted.workflow.name) else keys.lease_key(admitted.workflow.scope, admitted.item_id)
     supervisor = ports.supervisor()
     supervisor.adopt(admitted.ref, lease_key=lease, sent_at=sent_at)
     try:
+        if is_flow(admitted.workflow.name):
+            return flows.run(ports, worker, admitted=admitted, sent_at=sent_at)
         workflow = ports.workflows.parse(admitted.workflow.body, path=admitted.workflow.source())
         return _run(Stage(ports, worker, admitted, workflow, sent_at))
     finally:
@@ -190,10 +196,11 @@ def _reread_or_none(stage: Stage) -> Item | None:
         return None
 
 
-def _let_go(ports: Ports, lease: str, admitted: Admitted) -> None:
+def _let_go(ports: Ports, lease: str | None, admitted: Admitted) -> None:
     """Hints only: a lease that stays runs out by itself, and a tick that is not rung comes by itself."""
     try:
-        ports.leases.release(lease, admitted.ref.turn_id, admitted.ref.fence)
+        if lease is not None:
+            ports.leases.release(lease, admitted.ref.turn_id, admitted.ref.fence)
         ports.queue.ring(admitted.workflow.name)
     except (LeasesUnavailable, PublishFailed) as error:
         telemetry.service_failed("redis", error=error)

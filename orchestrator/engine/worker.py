@@ -59,6 +59,11 @@ class Slots:
         """How many it gives out in all; none once it is closed, whatever is busy still."""
         return 0 if self._closed else self.count
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the worker is being stopped."""
+        return self._closed
+
     def _take(self) -> bool:
         with self._lock:
             free = not self._closed and self.busy < self.count

@@ -18,6 +18,7 @@ from orchestrator.ports.hooks import Hooks
 from orchestrator.ports.leases import Leases
 from orchestrator.ports.prompts import Prompts
 from orchestrator.ports.queue import Queue
+from orchestrator.ports.steps import NO_FLOWS, Flows, Steps
 from orchestrator.ports.store import Store
 from orchestrator.ports.supervisor import Supervisor
 from orchestrator.ports.tracker import Tracker
@@ -27,7 +28,10 @@ from orchestrator.ports.workspaces import Workspaces
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The open doors of one process. `tracker` and `agent` open one for a workflow; both are cached by wiring."""
+    """The open doors of one process. `tracker` and `agent` open one for a workflow; both are cached by wiring.
+
+    `flows` are those that this process can run, `steps` calls their functions.
+    """
 
     store: Store
     leases: Leases
@@ -40,3 +44,5 @@ class Ports:
     tracker: Callable[[Workflow], Tracker]
     agent: Callable[[Workflow], Agent]
     supervisor: Callable[[], Supervisor]
+    flows: Flows = NO_FLOWS
+    steps: Steps = NO_FLOWS

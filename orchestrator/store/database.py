@@ -83,6 +83,10 @@ class Database:
         except psycopg.Error as error:
             self._drop_if_gone(pool, lent)
             raise _translated(error) from error
+        except BaseException as stop:
+            if not isinstance(stop, Exception):
+                lent.invalidate()  # a signal in mid-exchange: what the connection will say next is unknown
+            raise
         finally:
             lent.close()  # the pool rolls back what was begun and not committed
 
@@ -95,6 +99,12 @@ class Database:
         """The first row of one statement, committed; None for no row."""
         with self.session() as session:
             return session.row(sql, **values)
+
+    def one(self, sql: str, **values: object) -> Row:
+        """The row of a statement that always answers with one, committed."""
+        row = self.row(sql, **values)
+        assert row is not None  # noqa: S101 -- what the statement selects from is there whatever else is not
+        return row
 
     def change(self, sql: str, **values: object) -> int:
         """How many rows one statement wrote, committed."""

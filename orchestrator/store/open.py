@@ -6,6 +6,7 @@ import functools
 
 from orchestrator.store import connections, rules
 from orchestrator.store.database import Database
+from orchestrator.store.flows.room import FlowTasks
 from orchestrator.store.items import Items
 from orchestrator.store.operating import Operators
 from orchestrator.store.outbox import Outbox
@@ -31,6 +32,7 @@ class PostgresStore:
         self.workflows = Workflows(slow)
         self.items = Items(slow, requeue_seconds=requeue_seconds, max_turns=max_turns)
         self.turns = Turns(hot)
+        self.flows = FlowTasks(slow, hot, requeue_seconds=requeue_seconds, max_turns=max_turns)
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
         self.operators = Operators(slow)

@@ -14,7 +14,7 @@ from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
-from orchestrator.store.database import Database, Row
+from orchestrator.store.database import Database, Row, Session
 from orchestrator.store.workers import SEEN_WITHIN_SECONDS
 
 _ITEMS = """
@@ -103,11 +103,11 @@ def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) 
         waits = session.rows(_WAITS, workflow=grant.workflow)
         workflow = session.row(_WORKFLOW, workflow=grant.workflow)
         rivals = session.rows(_RIVALS, workflow=grant.workflow)
-        slots = session.row(_FREE_SLOTS, workflow=grant.workflow, seen_within=SEEN_WITHIN_SECONDS, max_turns=max_turns)
+        slots = _slots(session, grant.workflow, max_turns)
     holds = {row.scope: row.reason for row in standing}
     return Records(
         items={row.item_id: _record(row) for row in items},
-        free_slots=max(int(slots.free), 0) if slots is not None else 0,
+        free_slots=slots,
         held_workflow=holds.get("workflow"),
         held_fleet=holds.get("fleet"),
         contract_broken=workflow is not None and workflow.problem is not None,
@@ -125,6 +125,12 @@ def _rest(workflow: Row | None) -> Rest | None:
     return None if workflow is None or workflow.rest_until is None else Rest(workflow.rest_until, workflow.rest_why)
 
 
+def free_slots(database: Database, workflow: str, *, max_turns: int | None) -> int:
+    """How many more turns the live workers can take, those of `workflow` that are queued already included."""
+    with database.session() as session:
+        return _slots(session, workflow, max_turns)
+
+
 def due_ids(records: Records, now: datetime, *, requeue_seconds: float) -> tuple[str, ...]:
     """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
     stale_at = now - timedelta(seconds=requeue_seconds)
@@ -134,6 +140,11 @@ def due_ids(records: Records, now: datetime, *, requeue_seconds: float) -> tuple
 def as_text(reason: str, detail: str) -> str:
     """A stored reason as one text, to be compared."""
     return f"{reason}: {detail}" if detail else reason
+
+
+def _slots(session: Session, workflow: str, max_turns: int | None) -> int:
+    found = session.row(_FREE_SLOTS, workflow=workflow, seen_within=SEEN_WITHIN_SECONDS, max_turns=max_turns)
+    return max(int(found.free), 0) if found is not None else 0
 
 
 def _is_due(record: ItemRecord, now: datetime, stale_at: datetime) -> bool:

@@ -13,7 +13,9 @@ _VERSIONS = """
     from workflow join workflow_version found on found.workflow = workflow.name
 """
 _CURRENT = f"{_VERSIONS} where workflow.name = :name and found.version = workflow.version"
-_ALL = f"{_VERSIONS} where found.version = workflow.version and workflow.retired_at is null order by workflow.name"
+_ALL = f"""{_VERSIONS}
+    where found.version = workflow.version and workflow.retired_at is null
+        and not starts_with(workflow.name, 'flow:') order by workflow.name"""
 _VERSION = f"{_VERSIONS} where workflow.name = :name and found.version = :version"
 
 _FIRST = """
@@ -117,7 +119,7 @@ class Workflows:
         return workflow_row(found) if found is not None else None
 
     def all(self) -> tuple[WorkflowRow, ...]:
-        """Every workflow in force, by name; not those that are retired."""
+        """Every workflow in force that has a board, by name; those that are retired are not."""
         return tuple(workflow_row(row) for row in self._database.rows(_ALL))
 
     def version(self, name: str, number: int) -> WorkflowRow:

@@ -8,12 +8,12 @@ from orchestrator.domain import task, turn
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import TurnStatus
 
-# The founding picture, with the edges that it leaves open: out of `unknown`, and the cancel of `waiting_input`.
+# The founding picture, with the edges that it leaves open: out of `unknown`, expiry, and a cancel of `waiting_input`.
 ALLOWED = {
-    "accepted": "running cancelled",
+    "accepted": "running cancelled failed",
     "running": "waiting_input waiting_approval succeeded failed compensating cancelled unknown",
-    "waiting_input": "running cancelled",
-    "waiting_approval": "running cancelled",
+    "waiting_input": "running cancelled failed",
+    "waiting_approval": "running cancelled failed",
     "compensating": "failed",
     "unknown": "running succeeded failed",
     "succeeded": "",

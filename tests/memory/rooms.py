@@ -18,3 +18,4 @@ class Rooms:
     outbox: Any
     workers: Any
     workspaces: Any
+    flows: Any = None

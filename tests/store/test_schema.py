@@ -24,11 +24,13 @@ TASK = """
 def test_the_schema_knows_the_nine_statuses_and_no_other(scene):
     """Each of the table's statuses is accepted, and a tenth is not."""
     scene.open()
+    scene.change("alter table task disable trigger a_task_moves_as_its_table_says")
     scene.change("update task set status = 'cancelled', stop_reason = 'moved_away'")
     for status in TaskStatus:
         scene.change(TASK, status.value)
         scene.change("update task set status = 'failed'")
     assert refused(scene, TASK, "paused") == "a_task_has_one_of_nine_statuses"
+    scene.change("alter table task enable trigger a_task_moves_as_its_table_says")
 
 
 def test_the_schema_knows_the_six_statuses_of_a_turn(scene):
@@ -60,7 +62,7 @@ def test_an_item_has_at_most_one_open_turn(scene):
 @pytest.mark.parametrize(
     ("sql", "constraint"),
     [
-        ("update task set status = 'succeeded'", "an_ended_task_says_why"),
+        ("update task set status = 'cancelled'", "an_ended_task_says_why"),
         ("update turn set status = 'lost'", "an_ended_turn_says_why"),
         ("update turn set status = 'running'", "a_running_turn_has_a_lease_and_an_owner"),
         ("update workflow set open_turns = open_turns - 2", "a_cap_slot_is_given_back_once"),

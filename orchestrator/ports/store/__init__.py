@@ -9,6 +9,18 @@ from __future__ import annotations
 from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
+from orchestrator.ports.store.flows import (
+    Failure,
+    FlowStep,
+    FlowStore,
+    FlowTask,
+    Intent,
+    Kept,
+    NewTask,
+    Offer,
+    Recorded,
+    Started,
+)
 from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused
 from orchestrator.ports.store.operators import Hand, OperatorStore, Place
 from orchestrator.ports.store.outbox import Claimed, OutboxStore, Settlement
@@ -22,10 +34,18 @@ from orchestrator.ports.store.workspaces import Idle, Made, WorkspaceRow, Worksp
 __all__ = [
     "Admitted",
     "Claimed",
+    "Failure",
+    "FlowStep",
+    "FlowStore",
+    "FlowTask",
     "Hand",
     "Idle",
+    "Intent",
     "ItemStore",
+    "Kept",
     "Made",
+    "NewTask",
+    "Offer",
     "Opened",
     "Opening",
     "OperatorStore",
@@ -33,9 +53,11 @@ __all__ = [
     "Owner",
     "Place",
     "ReconcilerStore",
+    "Recorded",
     "Refused",
     "Renewal",
     "Settlement",
+    "Started",
     "StepRecord",
     "Store",
     "StoreUnavailable",
@@ -77,6 +99,11 @@ class Store(Protocol):
     @property
     def turns(self) -> TurnStore:
         """What workers write."""
+        ...
+
+    @property
+    def flows(self) -> FlowStore:
+        """Tasks that have no card."""
         ...
 
     @property

@@ -1,0 +1,1 @@
+"""`orchestrator flow …` and `orchestrator task …`: what a person does with tasks that have no card."""

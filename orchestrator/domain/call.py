@@ -1,0 +1,74 @@
+"""One call of a function that a person wrote, and what came of it: an answer says no more than is known.
+
+Only `UNKNOWN` leaves open what happened. These values go into the process that makes the call, so this file imports as
+little as that process needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from uuid import UUID
+
+
+class Part(Enum):
+    """Which function of a step is called."""
+
+    RUN = "run"  # a step's own
+    DECIDE = "decide"  # the agent, then schema, authority and policy on what it said
+    PREPARE = "prepare"  # an effect's key and parameters
+    ACT = "act"  # the effect itself, with the ledger's parameters
+    LOOK_UP = "look_up"  # whether the effect happened, by key
+
+
+class Said(Enum):
+    """What came of a call."""
+
+    DONE = "done"  # `value` is the output
+    TRY_AGAIN = "try_again"  # it failed in a way that another attempt may not
+    FAILED = "failed"  # it failed, and would again
+    REFUSED = "refused"  # a proposal was not accepted, or a target said no
+    NOT_SENT = "not_sent"  # an act that surely did not happen
+    ABSENT = "absent"  # a look-up found nothing
+    UNKNOWN = "unknown"  # an act of which nobody knows whether it happened, or a look-up that could not be made
+    STOPPED = "stopped"  # we ended it: cancelled, fence lost, worker stopping
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of one function.
+
+    `send_before` is the reading of the boot clock after which an act must not be sent any more. `authority` is what the
+    task was given.
+    """
+
+    turn_id: UUID
+    fence: int
+    flow: str
+    step: str
+    part: Part
+    task: str
+    timeout_seconds: float
+    input: object = None
+    outputs: Mapping[str, object] = field(default_factory=dict)
+    authority: frozenset[str] = frozenset()
+    key: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    send_before: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call gave. `ends` is why the flow ends here; `key` and `parameters` are those of a prepared effect."""
+
+    said: Said
+    value: object = None
+    reason: str = ""
+    ends: str | None = None
+    key: str = ""
+    parameters: Mapping[str, object] = field(default_factory=dict)
+
+
+class FlowUnknown(LookupError):
+    """No flow of that name can be found here; the message says where was looked, and what was found."""

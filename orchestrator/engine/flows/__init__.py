@@ -1,0 +1,8 @@
+"""Acts for tasks that have no card: puts flows in force, ticks them, takes their turns.
+
+manifest    a flow as a row that its tasks are bound to
+tick        what is due for a flow: the only place that opens its turns
+turn        one turn: its steps in order, none of them twice
+effects     intend, act, settle; and finding out
+shift       what every part of a turn needs
+"""

@@ -1,0 +1,107 @@
+"""What every part of a flow's turn works with, and the few things that all of them do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from orchestrator import telemetry
+from orchestrator.domain import flow
+from orchestrator.domain.call import Answer, Call, Part
+from orchestrator.domain.effect import EffectRecord
+from orchestrator.domain.flow import Ending
+from orchestrator.domain.step import FlowContract, StepContract
+from orchestrator.domain.turn import StopReason
+from orchestrator.engine import patience
+from orchestrator.engine.worker import Worker
+from orchestrator.ports import Ports
+from orchestrator.ports.store import Admitted, Failure, FlowTask, Intent
+
+# A step that announces no more than this needs no word to the supervisor, which renews as long between two steps.
+_COVERED_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A step is over: its output, and why the flow ends with it, if it does."""
+
+    output: object
+    ends: str | None = None
+
+
+class NotOurs(Exception):
+    """The turn is somebody else's by now, or over: there is nothing more to say in its name."""
+
+
+@dataclass(slots=True)
+class Shift:
+    """A turn under way; `sent_at` is the boot clock's at its admission, `outputs` what is recorded."""
+
+    ports: Ports
+    worker: Worker
+    admitted: Admitted
+    contract: FlowContract
+    task: FlowTask
+    sent_at: float
+    outputs: dict[str, object] = field(default_factory=dict)
+    covered_until: float = 0.0
+
+    def now(self) -> datetime:
+        """The database's time, reckoned from the admission."""
+        return self.admitted.admitted_at + timedelta(seconds=self.boot_seconds() - self.sent_at)
+
+    def boot_seconds(self) -> float:
+        """The boot clock."""
+        return self.ports.clock.boot_seconds()
+
+    def perform(
+        self, step: StepContract, part: Part, *, of: Intent | EffectRecord | None = None, until: float | None = None
+    ) -> Answer:
+        """Call one function of a step; `of` has the ledger's key and parameters, an act must be sent before `until`.
+
+        An act whose target takes a key twice is never made where it cannot be killed.
+        """
+        isolated = self.contract.isolated or (part is Part.ACT and not step.deduplicates)
+        self._cover(step.timeout_seconds)
+        call = Call(
+            turn_id=self.admitted.ref.turn_id,
+            fence=self.admitted.ref.fence,
+            flow=self.contract.name,
+            step=step.name,
+            part=part,
+            task=str(self.task.task_id),
+            timeout_seconds=step.timeout_seconds,
+            input=self.task.input,
+            outputs=self.outputs,
+            authority=self.task.authority,
+            key=of.key if of is not None else "",
+            parameters=of.parameters if of is not None else {},
+            send_before=until,
+        )
+        return self.ports.steps.perform(call, isolated=isolated)
+
+    def _cover(self, seconds: float) -> None:
+        """Let the supervisor renew for as long as the step may take."""
+        until = self.boot_seconds() + seconds
+        if until > self.covered_until:
+            seconds = max(seconds, _COVERED_SECONDS)
+            self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
+            self.covered_until = self.boot_seconds() + seconds
+
+    def fail(self, step: StepContract, kind: str, reason: str) -> int:
+        """Record a failed attempt; returns which one it was."""
+        attempt = self.task.failures.get(step.name, 0) + 1
+        failure = Failure(step.name, attempt, kind, reason)
+        patience.persist(lambda: self.ports.store.flows.fail(self.admitted.ref, failure))
+        telemetry.step_failed(self.admitted.identifier, step=step.name, kind=kind, reason=reason)
+        return attempt
+
+    def why(self) -> Ending:
+        """What a refused write asks for: a cancel, or the deadline. Raises NotOurs."""
+        ref = self.admitted.ref
+        renewed = patience.persist(
+            lambda: self.ports.store.turns.renew([ref], lease_seconds=self.worker.lease_seconds)
+        ).get(ref.turn_id)
+        if renewed is None or not renewed.ours:
+            raise NotOurs
+        return flow.stopped(renewed.cancel or StopReason.EXPIRED)

@@ -1,0 +1,47 @@
+"""One tick of a flow: silent turns are concluded, late tasks stopped, due ones opened, and messages sent.
+
+The board has no say here, so no tracker is asked; everything comes from our own rows.
+"""
+
+from __future__ import annotations
+
+from orchestrator import telemetry
+from orchestrator.domain import flow
+from orchestrator.domain.call import FlowUnknown
+from orchestrator.domain.step import flow_of
+from orchestrator.ports import Ports
+from orchestrator.ports.queue import PublishFailed
+from orchestrator.ports.store import TickGrant
+
+
+def tick(ports: Ports, grant: TickGrant) -> tuple[dict[str, int], str | None]:
+    """Do what is due for the grant's flow; returns what was done how often, and what was in the way."""
+    store = ports.store.flows
+    counts = {"lost": store.lose_silent(grant.workflow, flow.LIMITS) if grant.trusted else 0}
+    counts["expired"] = store.expire(grant.workflow)
+    fault = None
+    try:
+        cap = ports.flows.contract(flow_of(grant.workflow)).max_concurrent
+        counts["opened"] = len(store.open_due(grant.workflow, cap=cap))
+    except FlowUnknown as unknown:
+        fault = str(unknown)  # a process that knows it opens them
+    counts["enqueued"], unsent = _enqueue(ports, grant)
+    done = {name: count for name, count in counts.items() if count}
+    telemetry.tick(grant.workflow, listing=grant.listing, report={"counts": done, "fault": unsent or fault})
+    return done, unsent or fault
+
+
+def _enqueue(ports: Ports, grant: TickGrant) -> tuple[int, str | None]:
+    """Offer every queued turn whose message is missing; the first one that the broker refuses ends it."""
+    sent, fault = [], None
+    for offer in ports.store.flows.stale(grant.workflow):
+        try:
+            ports.queue.turn(offer.turn_id, offer.fence, label=offer.label)
+        except PublishFailed as error:
+            telemetry.service_failed("redis", error=error)
+            fault = str(error)
+            break
+        sent.append(offer.turn_id)
+    if sent:
+        ports.store.items.mark_enqueued(sent)
+    return len(sent), fault

@@ -1,0 +1,210 @@
+"""Calls one function of one step, and says what came of it. The only place where a user's code is called.
+
+It runs in a process of its own, or in a thread of the worker: this file does not know. Whatever the function does short
+of ending the process becomes an answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pydantic
+
+from orchestrator.domain.call import Answer, Call, Part, Said
+from orchestrator.flows import checking, signatures
+from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, TASK
+from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Refused, Step
+
+# An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
+MOST_BYTES = 512 * 1024
+_MOST_REASON = 2_000
+
+
+class State:
+    """What a key is derived from: `task`, `input`, earlier outputs by name, and the input's own fields."""
+
+    def __init__(self, task: str, given: Any, outputs: Mapping[str, Any]) -> None:
+        """All values are typed already."""
+        self.task, self.input, self._outputs = task, given, outputs
+
+    def __getattr__(self, name: str) -> Any:
+        """An earlier step's output, else a field of the input. Raises AttributeError."""
+        if name in self._outputs:
+            return self._outputs[name]
+        if isinstance(self.input, Mapping) and name in self.input:
+            return self.input[name]
+        return getattr(self.input, name)
+
+
+def perform(flow: Flow, call: Call, *, boot_seconds: Callable[[], float]) -> Answer:
+    """Make the call. Never raises, whatever the function does."""
+    try:
+        node = flow.step(call.step)
+        known = _known(flow, call)
+    except Exception as error:  # noqa: BLE001 -- stored values that do not fit are an answer like any other
+        return Answer(Said.FAILED, reason=_told(error))
+    match node, call.part:
+        case Step(), Part.RUN:
+            return _run(node, known)
+        case Decision(), Part.DECIDE:
+            return _decide(node, known, call.authority)
+        case Effect(), Part.PREPARE:
+            return _prepare(node, known, call)
+        case Effect(), Part.ACT:
+            return _act(node, call, boot_seconds)
+        case Effect(), Part.LOOK_UP if node.lookup is not None:
+            return _look_up(node, known, call)
+        case _:
+            return Answer(Said.FAILED, reason=f"step {call.step!r} has nothing to {call.part.value}")
+
+
+def _run(node: Step, known: Mapping[str, Any]) -> Answer:
+    try:
+        output = node.run(**_arguments(node.run, known))
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    return _output(node, output)
+
+
+def _decide(node: Decision, known: Mapping[str, Any], authority: frozenset[str]) -> Answer:
+    """Schema, authority, policy with the current state; the first that says no is the reason."""
+    try:
+        raw = node.agent(**_arguments(node.agent, known))
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    try:
+        proposal = _accepted(node.accept, raw)
+    except (pydantic.ValidationError, ValueError, TypeError) as error:
+        return Answer(Said.REFUSED, reason=f"schema: {_told(error)}")
+    try:
+        needed = node.needs(proposal) if node.needs is not None else None
+        if needed is not None and needed not in authority:
+            given = ", ".join(sorted(authority)) or "nothing"
+            return Answer(Said.REFUSED, reason=f"authority: it needs {needed!r}; the task was given {given}")
+        told = {**known, PROPOSAL: proposal}
+        objection = node.policy(**_arguments(node.policy, told)) if node.policy is not None else None
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    if objection:
+        return Answer(Said.REFUSED, reason=f"policy: {str(objection)[:_MOST_REASON]}")
+    return _output(node, proposal)
+
+
+def _prepare(node: Effect, known: Mapping[str, Any], call: Call) -> Answer:
+    """The key, and the exact parameters: from here on they come from the ledger."""
+    outputs = {name: value for name, value in known.items() if name not in {INPUT, TASK}}
+    try:
+        key: object = node.key(State(call.task, known.get(INPUT), outputs))
+        takes = {name: kind for name, kind in signatures.of(node.act).takes.items() if name != KEY}
+        parameters = {name: _plain(kind, known[name]) for name, kind in takes.items()}
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    if not isinstance(key, str) or not key or len(key) > _MOST_REASON:
+        return Answer(Said.FAILED, reason=f"its key is {key!r:.80}; expected a text")
+    if (size := len(json.dumps(parameters))) > MOST_BYTES:
+        return Answer(Said.FAILED, reason=f"its parameters take {size} bytes; expected at most {MOST_BYTES}")
+    return Answer(Said.DONE, key=key, parameters=parameters)
+
+
+def _act(node: Effect, call: Call, boot_seconds: Callable[[], float]) -> Answer:
+    """The act. Its deadline is checked right before it; whatever it raises but two words leaves the outcome unknown."""
+    try:
+        takes = signatures.of(node.act).takes
+        arguments = {name: _typed(kind, call.parameters[name]) for name, kind in takes.items() if name != KEY}
+        if KEY in takes:
+            arguments[KEY] = call.key
+    except Exception as error:  # noqa: BLE001 -- the ledger's parameters may not fit a changed function
+        return Answer(Said.NOT_SENT, reason=_told(error))
+    if call.send_before is not None and boot_seconds() >= call.send_before:
+        return Answer(Said.NOT_SENT, reason="its deadline had passed before it was sent")
+    try:
+        output = node.act(**arguments)
+    except Refused as error:
+        return Answer(Said.REFUSED, reason=_told(error))
+    except NotSent as error:
+        return Answer(Said.NOT_SENT, reason=_told(error))
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return Answer(Said.UNKNOWN, reason=_told(error))
+    answer = _output(node, output)
+    return answer if answer.said is Said.DONE else Answer(Said.UNKNOWN, reason=answer.reason)
+
+
+def _look_up(node: Effect, known: Mapping[str, Any], call: Call) -> Answer:
+    """What the target says about the key; whoever cannot be read has said nothing."""
+    assert node.lookup is not None  # noqa: S101 -- the caller has looked
+    try:
+        takes = signatures.of(node.lookup).takes
+        there = {
+            **known,
+            **{name: _typed(takes[name], call.parameters[name]) for name in takes if name in call.parameters},
+        }
+        found = node.lookup(**_arguments(node.lookup, {**there, KEY: call.key}))
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return Answer(Said.UNKNOWN, reason=_told(error))
+    if found is None:
+        return Answer(Said.ABSENT)
+    answer = _output(node, found)
+    return answer if answer.said is Said.DONE else Answer(Said.UNKNOWN, reason=answer.reason)
+
+
+def _known(flow: Flow, call: Call) -> dict[str, Any]:
+    """Everything that a function may ask for, as its types have it."""
+    known: dict[str, Any] = {TASK: call.task, INPUT: _typed(checking.input_of(flow), call.input)}
+    for node in flow.steps:
+        if node.name in call.outputs:
+            known[node.name] = _typed(checking.output_of(node), call.outputs[node.name])
+    return known
+
+
+def _arguments(function: Callable[..., Any], known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: known[name] for name in signatures.of(function).takes}
+
+
+def _accepted(model: Any, raw: object) -> Any:
+    """A model's words as a proposal. Raises ValueError or pydantic.ValidationError."""
+    if isinstance(raw, str | bytes):
+        if len(raw) > MOST_BYTES:
+            raise ValueError(f"{len(raw)} characters; expected at most {MOST_BYTES}")
+        return pydantic.TypeAdapter(model).validate_json(raw)
+    return _typed(model, raw)
+
+
+def _output(node: Node, output: object) -> Answer:
+    """A value as declared, or what is wrong with it."""
+    kind = checking.output_of(node)
+    try:
+        value = _plain(kind, _typed(kind, output))
+        _fit(len(json.dumps(value)))
+        ends = node.ends_when(_typed(kind, output)) if node.ends_when is not None else None
+    except BaseException as error:  # noqa: BLE001 -- a validator or `ends_when` may raise anything
+        return Answer(Said.FAILED, reason=f"it did not return what it declared: {_told(error)}")
+    return Answer(Said.DONE, value, ends=str(ends)[:_MOST_REASON] if ends else None)
+
+
+def _fit(size: int) -> None:
+    if size > MOST_BYTES:
+        raise ValueError(f"{size} bytes; expected at most {MOST_BYTES}: keep it in a file and return its name")
+
+
+def _failure(node: Node, error: BaseException) -> Answer:
+    retried = () if isinstance(node, Effect) else node.retry_on
+    return Answer(Said.TRY_AGAIN if isinstance(error, retried) else Said.FAILED, reason=_told(error))
+
+
+def _typed(kind: Any, value: object) -> Any:
+    return signatures.adapter(kind).validate_python(value)
+
+
+def _plain(kind: Any, value: object) -> object:
+    return signatures.adapter(kind).dump_python(value, mode="json")
+
+
+def _told(error: BaseException) -> str:
+    """An exception for people, short: its kind and its words."""
+    if isinstance(error, pydantic.ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place + ': ' if place else ''}{first['msg']}"[:_MOST_REASON]
+    return f"{type(error).__name__}: {error}"[:_MOST_REASON]

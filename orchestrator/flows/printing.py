@@ -1,0 +1,139 @@
+"""A flow for people and for the record: its contract as data, as a table, as a diagram; all from the same object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pydantic
+
+from orchestrator.domain.step import FlowContract, NodeKind, SideEffect, StepContract
+from orchestrator.flows import checking, signatures
+from orchestrator.flows.signatures import Signature
+from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step
+
+
+def contract(flow: Flow) -> FlowContract:
+    """The flow as data; `body` is its text and `digest` the fingerprint of that text."""
+    steps = tuple(_step(node, ordinal) for ordinal, node in enumerate(flow.steps, start=1))
+    body = json.dumps(_described(flow, steps), indent=2, sort_keys=True)
+    asked = frozenset(step.authority for step in steps if step.authority is not None)
+    return FlowContract(
+        name=flow.name,
+        version=flow.version,
+        owner=flow.owner,
+        takes=signatures.spelt(checking.input_of(flow)),
+        steps=steps,
+        authority=asked if flow.authority is None else frozenset(flow.authority),
+        isolated=flow.isolated,
+        deadline_seconds=flow.deadline_seconds,
+        quantum_seconds=flow.quantum_seconds,
+        max_concurrent=flow.max_concurrent,
+        digest=hashlib.sha256(body.encode()).hexdigest()[:16],
+        body=body,
+        place=flow.place,
+    )
+
+
+def mermaid(found: FlowContract) -> str:
+    """The flow as a Mermaid diagram: boxes by kind, arrows in order, dotted where an outcome may be unknown."""
+    return "\n".join(["flowchart TD", *(f"    {line}" for line in _lines(found))])
+
+
+def _lines(found: FlowContract) -> Iterator[str]:
+    yield f"start([{found.takes}])"
+    before = "start"
+    for step in found.steps:
+        left, right = _SHAPES[step.kind]
+        yield f'{step.name}{left}"{step.name}: {step.gives}<br>{step.side_effect.value}"{right}'
+        yield f"{before} --> {step.name}"
+        if step.kind is NodeKind.EFFECT:
+            yield f"{step.name} -. unknown .-> {step.name}_found{{{how_found(step)}}}"
+            yield f"{step.name}_found -. absent .-> {step.name}"
+        if step.kind is NodeKind.DECISION:
+            yield f"{step.name} -. refused .-> failed([failed])"
+        if step.ends_when is not None:
+            yield f"{step.name} -- {step.ends_when} --> succeeded"
+        before = step.name
+    yield f"{before} --> succeeded([succeeded])"
+
+
+_SHAPES = {NodeKind.STEP: ("[", "]"), NodeKind.DECISION: ("{{", "}}"), NodeKind.EFFECT: ("[[", "]]")}
+
+
+def how_found(step: StepContract) -> str:
+    """By what an outcome that nobody knows is found out."""
+    if step.looks_up:
+        return "look up by key"
+    return "send again, same key" if step.deduplicates else "a person"
+
+
+def _step(node: Node, ordinal: int) -> StepContract:
+    function, side_effect, kind = _called(node)
+    return StepContract(
+        ordinal=ordinal,
+        name=node.name,
+        kind=kind,
+        side_effect=side_effect,
+        owner=node.owner,
+        takes=_spelt(signatures.of(function)),
+        gives=signatures.spelt(checking.output_of(node)),
+        authority=None if isinstance(node, Decision) else node.authority,
+        timeout_seconds=node.timeout_seconds,
+        max_attempts=node.max_attempts,
+        retryable=() if isinstance(node, Effect) else tuple(kind.__name__ for kind in node.retry_on),
+        ends_when=_name(node.ends_when),
+        looks_up=isinstance(node, Effect) and node.lookup is not None,
+        deduplicates=isinstance(node, Effect) and node.deduplicates,
+        safe_seconds=node.safe_seconds if isinstance(node, Effect) else 86_400.0,
+        compensation=_name(node.compensation) if isinstance(node, Effect) else None,
+        policy=_name(node.policy) if isinstance(node, Decision) else None,
+    )
+
+
+def _called(node: Node) -> tuple[Function, SideEffect, NodeKind]:
+    match node:
+        case Step():
+            return node.run, node.effect, NodeKind.STEP
+        case Decision():
+            return node.agent, SideEffect.READ, NodeKind.DECISION
+        case Effect():
+            return node.act, node.effect, NodeKind.EFFECT
+
+
+def _described(flow: Flow, steps: tuple[StepContract, ...]) -> dict[str, object]:
+    """What a stored task depends on: names, order, types and promises; not the text of functions, nor their place."""
+    return {
+        "flow": flow.name,
+        "version": flow.version,
+        "input": _schema(checking.input_of(flow)),
+        "steps": [
+            {
+                "name": step.name,
+                "kind": step.kind.value,
+                "side_effect": step.side_effect.value,
+                "takes": dict(step.takes),
+                "gives": _schema(checking.output_of(node)),
+                "authority": step.authority,
+                "looks_up": step.looks_up,
+                "deduplicates": step.deduplicates,
+                "policy": step.policy,
+                "compensation": step.compensation,
+            }
+            for step, node in zip(steps, flow.steps, strict=True)
+        ],
+    }
+
+
+def _schema(kind: Any) -> object:
+    return pydantic.TypeAdapter(kind).json_schema()
+
+
+def _spelt(signature: Signature) -> dict[str, str]:
+    return {name: signatures.spelt(kind) for name, kind in signature.takes.items()}
+
+
+def _name(function: object) -> str | None:
+    return None if function is None else str(getattr(function, "__name__", function)).strip("<>")

@@ -1,0 +1,139 @@
+"""What a person reads about flow tasks: all of them in short, one of them whole. Each answer is one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from orchestrator.domain.step import PREFIX, flow_of
+from orchestrator.domain.task import TaskStatus
+from orchestrator.store.database import Database, Row, Session
+
+_MOST = 200
+_TASKS = """
+    select task.id, item.identifier, item.item_id as key, task.workflow, task.workflow_version, task.status,
+        task.due_at, task.stop_reason, task.reason, task.cancel, task.opened_at, task.ended_at, task.deadline_at,
+        task.tenant, task.actor, task.goal, task.input, task.authority, task.item_key,
+        turn.status as turn_status, turn.fence, turn.host, held.kind as hold, held.owner, held.reason as hold_reason,
+        stationkeeper_clock() as now
+    from task join item on item.key = task.item_key
+    left join turn on turn.task_id = task.id and turn.status in ('queued', 'running')
+    left join lateral (
+        select kind, owner, reason from hold
+        where hold.item_key = task.item_key and hold.lifted_at is null
+        order by placed_at desc limit 1) held on true
+    where starts_with(task.workflow, 'flow:')
+"""
+_LIST = f"""{_TASKS} and (cast(:flow as text) is null or task.workflow = :flow)
+    order by task.status in ('succeeded', 'failed', 'cancelled'), task.opened_at desc limit :most
+"""
+_ONE = f"""{_TASKS} and (starts_with(cast(task.id as text), lower(:key)) or lower(item.identifier) = lower(:key)
+        or item.item_id = :key)
+    order by task.opened_at desc limit 2
+"""
+_STEPS = "select ordinal, name, output, ends, at, turn_id from step where task_id = :id order by ordinal"
+_FAILURES = "select step, attempt, kind, reason, at from step_failure where task_id = :id order by at"
+_LEDGER = """
+    select key, what, status, sends, told, outcome, reason, intended_at, settled_at from ledger
+    where task_id = :id order by intended_at
+"""
+_TURNS = """
+    select fence, status, stop_reason, host, pid, admitted_at, ended_at, death
+    from turn where task_id = :id order by fence
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskLine:
+    """A task in short; `waits_for` says in words what comes next."""
+
+    id: UUID
+    identifier: str
+    key: str
+    flow: str
+    manifest: int
+    status: TaskStatus
+    waits_for: str
+    stop_reason: str | None
+    reason: str | None
+    opened_at: datetime
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStory:
+    """A task whole: what it was given, what it recorded, what it did outside, which turns it took."""
+
+    line: TaskLine
+    given: Mapping[str, object]
+    steps: Sequence[Row]
+    failures: Sequence[Row]
+    ledger: Sequence[Row]
+    turns: Sequence[Row]
+
+
+class SeveralTasks(LookupError):
+    """More than one task answers to that key."""
+
+
+def tasks(database: Database, flow: str | None = None) -> list[TaskLine]:
+    """The newest tasks, open ones first, of one flow or of all."""
+    with database.snapshot() as session:
+        rows = session.rows(_LIST, flow=f"{PREFIX}{flow}" if flow is not None else None, most=_MOST)
+    return [_line(row) for row in rows]
+
+
+def story(database: Database, key: str) -> TaskStory | None:
+    """The task whose id begins so, or that bears that name or start key. Raises SeveralTasks."""
+    with database.snapshot() as session:
+        rows = session.rows(_ONE, key=key)
+        if len(rows) > 1:
+            raise SeveralTasks(f"{key}: {rows[0].id} and {rows[1].id} begin so; type more of the id")
+        return _story(session, rows[0]) if rows else None
+
+
+def _story(session: Session, row: Row) -> TaskStory:
+    given = {
+        "input": row.input,
+        "authority": list(row.authority),
+        "tenant": row.tenant,
+        "actor": row.actor,
+        "goal": row.goal,
+        "deadline": row.deadline_at,
+    }
+    found = [session.rows(sql, id=row.id) for sql in (_STEPS, _FAILURES, _LEDGER, _TURNS)]
+    return TaskStory(_line(row), given, *found)
+
+
+def _line(row: Row) -> TaskLine:
+    return TaskLine(
+        id=row.id,
+        identifier=row.identifier,
+        key=row.key,
+        flow=flow_of(row.workflow),
+        manifest=row.workflow_version,
+        status=TaskStatus(row.status),
+        waits_for=_waits_for(row),
+        stop_reason=row.stop_reason,
+        reason=row.reason or None,
+        opened_at=row.opened_at,
+        ended_at=row.ended_at,
+    )
+
+
+def _waits_for(row: Row) -> str:
+    """What comes next, in words."""
+    if row.ended_at is not None:
+        return ""
+    stopping = f", to stop ({row.cancel})" if row.cancel is not None else ""
+    if row.turn_status == "running":
+        return f"its turn, fence {row.fence}, on {row.host}{stopping}"
+    if row.turn_status == "queued":
+        return f"a free worker{stopping}"
+    if row.hold is not None:
+        return f"{row.owner}: {row.hold_reason}{stopping}"
+    if row.due_at is not None and row.due_at > row.now:
+        return f"{row.due_at.astimezone():%H:%M:%S}{stopping}"
+    return f"the next tick{stopping}"

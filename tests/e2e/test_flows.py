@@ -1,0 +1,74 @@
+"""Flow tasks on real workers: functions that hang and die, workers that are killed, messages that lie."""
+
+from uuid import uuid4
+
+import pytest
+
+from orchestrator.flows.loading import FlowFiles
+from tests.flows import misbehaving, refund
+from tests.flows.fleet import FlowFleet, Point
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
+
+REFERENCES = ",".join([f"{refund.__file__}:FLOW", *(f"{misbehaving.__file__}:{name}" for name in misbehaving.NAMES)])
+
+
+@pytest.fixture
+def fleet(tmp_path, database_url, redis_url):
+    """Two workers, two that tick, and an outside."""
+    fleet = FlowFleet(tmp_path, database_url, redis_url, reference=REFERENCES)
+    try:
+        fleet.start()
+        yield fleet
+    finally:
+        fleet.stop()
+
+
+@pytest.mark.proves("DE-06", "DE-08", "DE-17", "DE-18")
+def test_a_worker_killed_round_the_act_pays_once(fleet):
+    """Killed before the act and after it, and its answer lost: one payment each, by the outside's own log."""
+    wrong = {
+        str(point): found
+        for point in (
+            Point("steps.perform", 4, "before"),
+            Point("steps.perform", 4, "after"),
+            Point("flows.committed", 1, "lost"),
+        )
+        if (found := fleet.suffer(point))
+    }
+    assert wrong == {}
+    assert fleet.killed == 2
+
+
+@pytest.mark.proves("DE-07", "DE-08", "DE-11")
+def test_functions_that_misbehave_leave_a_stored_reason_and_their_worker_alive(fleet):
+    """One that hangs, one that kills its process, one that babbles, 50 MB of proposal, payments without an answer."""
+    names = FlowFiles(tuple(REFERENCES.split(","))).names()[1:]
+    tasks = {name: fleet.task(str(uuid4()), name=name) for name in names}
+    stories = {name.removeprefix("bad."): fleet.wait(task, 180) for name, task in tasks.items()}
+    said = {name: (story.line.status.value, story.line.reason or "") for name, story in stories.items()}
+    assert said["hangs"] == ("running", "s: 1 attempts failed; the last: it ran longer than 1 s")
+    assert said["dies"][0] == "running"
+    assert "2 attempts failed; the last: its process ended with signal 9" in said["dies"][1]
+    assert said["babbles"] == ("succeeded", "")
+    assert stories["babbles"].steps[0].output == 1
+    assert said["rants"][0] == "failed"
+    assert "schema: ValueError: 50000012 characters" in said["rants"][1]
+    for name in ("pays_and_hangs", "pays_and_dies"):
+        assert said[name][0] == "unknown"
+        assert stories[name].line.waits_for.startswith("a person: ")
+    assert fleet.killed == 0
+    assert sum("paid" in line for line in fleet.outside.read_text().splitlines()) == 2
+
+
+@pytest.mark.proves("CL-07", "DE-09")
+def test_messages_that_are_wrong_or_doubled_do_nothing(fleet):
+    """A turn that does not exist, an older fence, one message many times: nothing twice."""
+    task = fleet.task("one", order="A7")
+    story = fleet.wait(task)
+    turn_id = str(fleet.store.slow.rows("select id from turn")[0].id)
+    for message in ((str(uuid4()), 1), (turn_id, 0), (turn_id, 1), (turn_id, 1), (turn_id, 99)):
+        fleet.message(*message)
+    assert fleet.wait(fleet.task("two", order="A8")).line.status.value == "succeeded"  # the queue has gone by
+    assert fleet.wrong(story) == []
+    assert len(fleet.store.slow.rows("select 1 from turn")) == 2
