@@ -144,8 +144,10 @@ def _peers() -> Path | None:
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(_PEERS)], check=True)
     uv = _PEERS.parent / "uv" / "bin" / "uv"
+    with_uv = [str(uv), "pip", "sync", "-q", "--python", str(python), "--require-hashes", str(lock)]
+    with_pip = [str(python), "-m", "pip", "install", "-q", "--no-deps", "--require-hashes", "-r", str(lock)]
     made = subprocess.run(
-        [str(uv), "pip", "sync", "-q", "--python", str(python), "--require-hashes", str(lock)],
+        with_uv if uv.exists() else with_pip,
         check=False,
         capture_output=True,
         text=True,
