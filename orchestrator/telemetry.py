@@ -105,6 +105,11 @@ def hinted(workflow: str, *, item: str) -> None:
     _say(logging.INFO, "hinted", workflow=workflow, item=item)
 
 
+def watch_failed(fault: str) -> None:
+    """A board cannot be watched; it is read at its interval."""
+    _say(logging.WARNING, "watch failed", fault=fault)
+
+
 def tick_failed(workflow: str, *, error: Exception) -> None:
     """A tick could not be carried out; the next one starts from nothing again."""
     _say(logging.WARNING, "tick failed", workflow=workflow, error=_text(error))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.engine import hint
-from orchestrator.ports.tracker import Tracker
+from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
 from tests.store.scene import together
 
 STORM = 1_000
@@ -129,3 +129,14 @@ def test_a_board_that_is_touched_hints_for_its_workflow(world):
     board.touched = True
     assert [watch.look(), watch.look()] == [("world",), ()]
     assert hint.Watch(ports).look() == ()
+
+
+def test_a_board_that_cannot_be_looked_at_is_told_once_and_stops_nothing(world, said):
+    """It is read at its interval, as ever; what went wrong is one line, however long it lasts."""
+
+    def broken(_workflow):
+        raise TrackerError(TrackerFault.CONFIG, "the folder is not there")
+
+    watch = hint.Watch(replace(world.process.ports, tracker=broken))
+    assert [watch.look() for _ in range(3)] == [()] * 3
+    assert said().count("watch failed") == 1
