@@ -30,8 +30,7 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
-    _record_workspace(desk, workspace)
-    if not _checkpoint(desk, StepRecord(2, "workspace", _described(workspace), str(_transcript(desk)))):
+    if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
     if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
@@ -39,8 +38,8 @@ def run(desk: Desk) -> Ending | None:
     return ending
 
 
-def _record_workspace(desk: Desk, workspace: Workspace) -> None:
-    """Where the work lies: a fact, by which the workspace is found again when it may go."""
+def _prepared(desk: Desk, workspace: Workspace) -> StepRecord:
+    """The step, with where the work lies: by that the workspace is found again when it may go."""
     made = Made(
         host=desk.worker.identity.host,
         path=workspace.path,
@@ -49,7 +48,7 @@ def _record_workspace(desk: Desk, workspace: Workspace) -> None:
         repository=workspace.repository,
         branch=workspace.branch,
     )
-    patience.persist(lambda: desk.ports.store.workspaces.record(desk.admitted.ref, made))
+    return StepRecord(2, "workspace", _described(workspace), str(_transcript(desk)), made)
 
 
 def _attempt(desk: Desk, workspace: Workspace, prompt: str) -> Ending:

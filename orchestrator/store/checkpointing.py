@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store import StepRecord, TurnRef
-from orchestrator.store import writes
+from orchestrator.store import workspaces, writes
 from orchestrator.store.database import Database
 
 _EXTEND = """
@@ -34,6 +34,14 @@ _RECORD = """
 _CHECKPOINT = f"""
     with source as ({_EXTEND}
         where {_OURS}
+        returning turn.id as turn_id
+    ){_RECORD}
+"""
+# The item's row first, for the order of locks.
+_CHECKPOINT_WITH_WORKSPACE = f"""
+    with {workspaces.MADE}, source as ({_EXTEND}
+        from told
+        where turn.item_key = told.key and {_OURS}
         returning turn.id as turn_id
     ){_RECORD}
 """
@@ -63,7 +71,7 @@ def checkpoint(
 ) -> bool:
     """Record the step; False when the turn is not ours any more, or is to stop: then nothing was written."""
     recorded = database.change(
-        _CHECKPOINT_WITH_WRITES if put else _CHECKPOINT,
+        _CHECKPOINT_WITH_WRITES if put else _CHECKPOINT if step.made is None else _CHECKPOINT_WITH_WORKSPACE,
         turn_id=ref.turn_id,
         fence=ref.fence,
         token=ref.token,
@@ -73,6 +81,7 @@ def checkpoint(
         transcript=step.transcript,
         lease_seconds=lease_seconds,
         **writes.values(put),
+        **(workspaces.values(step.made) if step.made is not None else {}),
     )
     if recorded == 1:
         return True

@@ -36,7 +36,7 @@ class PostgresStore:
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
         self.operators = Operators(slow)
-        self.workspaces = WorkspaceRoom(hot, slow)
+        self.workspaces = WorkspaceRoom(slow)
         self.queries = Queries(slow)
 
     @functools.cached_property

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from uuid import UUID
 
 from orchestrator.domain.tidy import Standing
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.domain.writeback import Write
-from orchestrator.ports.store import Idle, Made, TurnRef, WorkflowRow, WorkspaceRow
+from orchestrator.ports.store import Idle, Made, WorkflowRow, WorkspaceRow
 from orchestrator.store import history, writes
 from orchestrator.store.database import Database, Row
 
 # A card in review may stay there for weeks: it is asked about every few minutes only, unless the board is shown whole.
 _ASK_AGAIN_SECONDS = 300
 
-_RECORD = """
-    with told as (
+# For a statement that gives the turn a step: what its turn prepared, a fact whoever brings it.
+MADE = """told as (
         update item set host = :host, workspace = :path
         from turn where turn.id = :turn_id and item.key = turn.item_key
         returning item.key, turn.workflow
-    )
-    insert into workspace (host, path, root, item_key, workflow, lock_path, repository, branch, turn_id)
-    select :host, :path, :root, told.key, told.workflow, :lock_path, :repository, :branch, :turn_id from told
-    on conflict (host, path) do update
-    set root = excluded.root, item_key = excluded.item_key, workflow = excluded.workflow,
-        lock_path = excluded.lock_path, repository = excluded.repository, branch = excluded.branch,
-        turn_id = excluded.turn_id, prepared_at = stationkeeper_clock(), asked_at = null, may_go = false,
-        removed_at = null,
-        kept = case when workspace.removed_at is null then workspace.kept end
-"""
+    ), made as (
+        insert into workspace (host, path, root, item_key, workflow, lock_path, repository, branch, turn_id)
+        select :host, :path, :root, told.key, told.workflow, :lock_path, :repository, :branch, :turn_id from told
+        on conflict (host, path) do update
+        set root = excluded.root, item_key = excluded.item_key, workflow = excluded.workflow,
+            lock_path = excluded.lock_path, repository = excluded.repository, branch = excluded.branch,
+            turn_id = excluded.turn_id, prepared_at = stationkeeper_clock(), asked_at = null, may_go = false,
+            removed_at = null,
+            kept = case when workspace.removed_at is null then workspace.kept end
+    )"""
 _BUSY = """(
         exists (select from turn open where open.item_key = item.key and open.status in ('queued', 'running'))
         or exists (select from task where task.item_key = item.key
@@ -78,21 +78,8 @@ _REMOVED = "update workspace set removed_at = stationkeeper_clock() where id = :
 class WorkspaceRoom:
     """The room of the workspaces."""
 
-    def __init__(self, hot: Database, slow: Database) -> None:
-        self._hot, self._slow = hot, slow
-
-    def record(self, ref: TurnRef, made: Made) -> None:
-        """Record what a turn prepared."""
-        self._hot.change(
-            _RECORD,
-            turn_id=ref.turn_id,
-            host=made.host,
-            path=str(made.path),
-            root=str(made.root),
-            lock_path=str(made.lock_path),
-            repository=str(made.repository) if made.repository else None,
-            branch=made.branch,
-        )
+    def __init__(self, slow: Database) -> None:
+        self._slow = slow
 
     def idle(self, workflow: str) -> Sequence[Idle]:
         """The workspaces with which nothing is going on, to be looked at now."""
@@ -163,3 +150,15 @@ def _row(row: Row) -> WorkspaceRow:
             boot_id=row.boot_id,
         ),
     )
+
+
+def values(made: Made) -> Mapping[str, object]:
+    """What `MADE` is told of a workspace."""
+    return {
+        "host": made.host,
+        "path": str(made.path),
+        "root": str(made.root),
+        "lock_path": str(made.lock_path),
+        "repository": str(made.repository) if made.repository else None,
+        "branch": made.branch,
+    }

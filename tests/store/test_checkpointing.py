@@ -1,9 +1,11 @@
 """Checkpoints: one statement that records a step, its writes and a longer lease, or nothing."""
 
+from pathlib import Path
+
 import pytest
 
 from orchestrator.domain.turn import StopReason
-from orchestrator.ports.store import StepRecord
+from orchestrator.ports.store import Made, StepRecord
 from tests.store.scene import comment, handoff_move, started_move
 from tests.waiting import until
 
@@ -120,6 +122,20 @@ def test_a_step_names_the_transcript_for_good(scene):
     assert turns.checkpoint(ref, StepRecord(1, "workspace", transcript="/log/1"), lease_seconds=30)
     assert turns.checkpoint(ref, StepRecord(2, "agent"), lease_seconds=30)
     assert scene.one("select transcript from turn") == "/log/1"
+
+
+@pytest.mark.proves("H11", "WS-11")
+@pytest.mark.parametrize("lost", [False, True])
+def test_where_the_work_lies_is_recorded_whoever_brings_it(scene, lost):
+    """The folder is there, whether the turn is ours still or not: it has to be found again when it may go."""
+    ref = scene.run(lease_seconds=1).ref
+    if lost:
+        scene.take_over()
+    made = Made("host", Path("/w/X-1"), Path("/w"), Path("/w/.locks/X-1.lock"), None, None)
+    assert scene.store.turns.checkpoint(ref, StepRecord(1, "workspace", made=made), lease_seconds=30) is not lost
+    assert scene.all("select path, turn_id from workspace") == [("/w/X-1", ref.turn_id)]
+    assert scene.one("select workspace from item") == "/w/X-1"
+    assert scene.one("select count(*) from step") == (0 if lost else 1)
 
 
 def test_usage_only_grows(scene):

@@ -11,6 +11,7 @@ from uuid import UUID
 from orchestrator.domain.turn import Conclusion, Counters, StopReason
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store.workflows import WorkflowRow
+from orchestrator.ports.store.workspaces import Made
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +68,15 @@ class Renewal:
 class StepRecord:
     """The durable record after a step: its number in the turn, its name, its output (JSON).
 
-    `transcript` names the file in which everything is kept that an agent says after this step.
+    `transcript` names the file in which everything is kept that an agent says after this step, `made` is the workspace
+    that it prepared: that one is a fact, recorded also when the step is refused. A step with writes makes none.
     """
 
     ordinal: int
     name: str
     output: Mapping[str, object] = field(default_factory=dict)
     transcript: str | None = None
+    made: Made | None = None
 
 
 class TurnStore(Protocol):

@@ -10,7 +10,6 @@ from uuid import UUID
 
 from orchestrator.domain.tidy import Standing
 from orchestrator.domain.writeback import Write
-from orchestrator.ports.store.turns import TurnRef
 from orchestrator.ports.store.workflows import WorkflowRow
 
 
@@ -52,10 +51,6 @@ class WorkspaceRow:
 
 class WorkspaceStore(Protocol):
     """Where work lies, and where what was not finished is kept."""
-
-    def record(self, ref: TurnRef, made: Made) -> None:
-        """Record what a turn prepared: a fact."""
-        ...
 
     def idle(self, workflow: str) -> Sequence[Idle]:
         """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
