@@ -13,7 +13,7 @@ from bench.ground import Ground, address
 from bench.measure import Line
 from orchestrator.domain import flow
 from orchestrator.ports.store import NewTask, Owner, TurnRef, WorkflowRow
-from orchestrator.store import direct
+from orchestrator.store import rules
 from orchestrator.store.flows import concluding, ledger, recording
 from orchestrator.store.open import PostgresStore, open_store
 
@@ -114,7 +114,7 @@ def _statements(ref: TurnRef) -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def _explained(connection: psycopg.Connection[TupleRow], sql: str, values: dict[str, Any]) -> int:
-    text = b"explain (analyze, buffers, format json) " + direct._text(sql, frozenset())  # noqa: SLF001
+    text = "explain (analyze, buffers, format json) " + rules.statement(sql, frozenset())
     row = connection.execute(text, values).fetchone()
     assert row is not None
     plan = row[0] if isinstance(row[0], list) else json.loads(row[0])

@@ -72,7 +72,9 @@ def main(url: str, start_at: float, seconds: float) -> None:
     telemetry.configure(telemetry.Style.JSON, stream=Path("/dev/null").open("w"))  # noqa: SIM115 -- until the end
     store, flows, queue, nobody = open_store(url), FlowFiles((f"{__file__}:FLOW",)), Offered(), Nobody()
     watch = clock.SystemClock()
-    doors: dict[str, Any] = dict.fromkeys(("workflows", "workspaces", "prompts", "tracker", "agent", "leases"), nobody)
+    doors: dict[str, Any] = dict.fromkeys(
+        ("workflows", "workspaces", "prompts", "hooks", "tracker", "agent", "leases"), nobody
+    )
     calling = StepCalls(flows, watch, supervisor=lambda: cast("Any", nobody), environment={}, state_dir=Path.cwd())
     ports = Ports(
         store=store, queue=cast("Any", queue), clock=watch, supervisor=lambda: cast("Any", nobody), flows=flows,
