@@ -6,6 +6,7 @@ The call comes on standard input, the answer goes to standard output as one line
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 from orchestrator.domain.call import Answer, FlowUnknown, Said
@@ -17,6 +18,7 @@ from orchestrator.supervisor.clock import boot_seconds
 
 def main() -> None:
     """Make the call that standard input holds, and end at once with what it gave."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who is told to end has no answer: Python would make it an error
     call, references = wire.read_call(sys.stdin.buffer.read())
     answers = os.dup(sys.stdout.fileno())
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # prints of the function must not be taken for its answer
