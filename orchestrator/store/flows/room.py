@@ -26,7 +26,7 @@ from orchestrator.store.flows import concluding, ledger, pruning, recording, sta
 
 
 class FlowTasks:
-    """Ticks and people on the slow engine, turns straight through the hot one's driver."""
+    """Ticks and people on the slow pool, turns on the hot one."""
 
     def __init__(self, slow: Database, hot: Database, *, requeue_seconds: float, max_turns: int | None) -> None:
         self._slow, self._hot = slow, hot
