@@ -80,15 +80,21 @@ def _run_admitted(
 
 
 def _run(stage: Stage) -> Conclusion | None:
-    item, ending = _wanted(stage)
-    if ending is None and item is not None:
-        stage = _begun_in(stage, item)
-        if not _start(stage, item):
-            ending = refused.why(stage.ports, stage.admitted, lease_seconds=stage.worker.lease_seconds)
-        else:
-            here = desk.Desk(stage.ports, stage.admitted, stage.workflow, item, stage.worker)
-            ending = work.run(here)
+    with stage.worker.starting.entered():
+        stage, begun = _begin(stage)
+    ending = work.run(begun) if isinstance(begun, work.Ready) else begun
     return _conclude(stage, ending) if ending is not None else None
+
+
+def _begin(stage: Stage) -> tuple[Stage, work.Ready | Ending | None]:
+    """From the admission to where the agent can start; or how the turn ended before, None when it was lost."""
+    item, ending = _wanted(stage)
+    if ending is not None or item is None:
+        return stage, ending
+    stage = _begun_in(stage, item)
+    if not _start(stage, item):
+        return stage, refused.why(stage.ports, stage.admitted, lease_seconds=stage.worker.lease_seconds)
+    return stage, work.prepare(desk.Desk(stage.ports, stage.admitted, stage.workflow, item, stage.worker))
 
 
 def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.domain.keys import UnsafeIdentifier
@@ -18,8 +19,17 @@ from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFai
 PREPARE_SECONDS = 600.0
 
 
-def run(desk: Desk) -> Ending | None:
-    """Prepare, run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A turn whose agent can start."""
+
+    desk: Desk
+    workspace: Workspace
+    prompt: str
+
+
+def prepare(desk: Desk) -> Ready | Ending | None:
+    """The workspace and the prompt; how the turn ended without an agent, or None when it was lost on the way."""
     desk.ports.supervisor().begin_step(desk.admitted.ref.turn_id, PREPARE_SECONDS)
     try:
         workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier)
@@ -32,7 +42,13 @@ def run(desk: Desk) -> Ending | None:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
+    return Ready(desk, workspace, prompt)
+
+
+def run(ready: Ready) -> Ending | None:
+    """Run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
+    desk = ready.desk
+    ending = hooks.complete(desk, ready.workspace) or _attempt(desk, ready.workspace, ready.prompt)
     if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     return ending

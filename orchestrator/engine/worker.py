@@ -26,6 +26,12 @@ def turn_slots(wanted: int, *, threads: int, shared: bool) -> int:
     return max(min(wanted, threads - spared), 1)
 
 
+# Two turns of a worker make ready at once: one computes while the other waits for the disk or the database. A checkout,
+# or a board that takes its time, holds up the turns behind it no longer than this.
+STARTING_WIDTH = 2
+STARTING_PATIENCE_SECONDS = 2.0
+
+
 class Slots:
     """So many at a time, without waiting: who finds none goes away, and the next tick or hint comes again."""
 
@@ -75,6 +81,29 @@ class Slots:
             self.busy -= 1
 
 
+class Lane:
+    """So many at a time, in turn; who has waited too long goes in all the same: one that is slow must not stop others.
+
+    Of turns that begin at the same moment each wants the interpreter, the disk and the database at once, and all of
+    them together take longer than one after the other.
+    """
+
+    def __init__(self, width: int, *, patience_seconds: float) -> None:
+        """`width` go in without waiting."""
+        self._free = threading.BoundedSemaphore(width)
+        self._patience_seconds = patience_seconds
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Be in the lane for the length of the block."""
+        had = self._free.acquire(timeout=self._patience_seconds)
+        try:
+            yield
+        finally:
+            if had:
+                self._free.release()
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Who a worker process is: its host, the kernel's boot id with the start of pid 1, and its pid."""
@@ -97,6 +126,7 @@ class Worker:
     turns: Slots
     state_dir: Path
     lease_seconds: float
+    starting: Lane = field(default_factory=lambda: Lane(STARTING_WIDTH, patience_seconds=STARTING_PATIENCE_SECONDS))
 
     def owner(self) -> Owner:
         """Who runs a turn, with a fresh run token for its admission."""

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from orchestrator.engine.worker import SPARE_THREADS, Slots, turn_slots
+from orchestrator.engine.worker import SPARE_THREADS, Lane, Slots, turn_slots
 
 
 @pytest.mark.proves("H19", "H32")
@@ -62,3 +62,38 @@ def test_as_many_threads_as_slots_get_one() -> None:
     for thread in threads:
         thread.join()
     assert sorted(got) == [False] * 7 + [True] * 3
+
+
+def test_a_lane_lets_in_so_many_and_the_next_when_one_has_left() -> None:
+    """A third turn waits outside until one of the two that make ready is done."""
+    lane, inside, leave = Lane(2, patience_seconds=60.0), threading.Semaphore(0), threading.Semaphore(0)
+
+    def pass_through() -> None:
+        with lane.entered():
+            inside.release()
+            leave.acquire()
+
+    threads = [threading.Thread(target=pass_through) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    assert inside.acquire(timeout=10)
+    assert inside.acquire(timeout=10)
+    assert not inside.acquire(timeout=0.1)
+    leave.release()
+    assert inside.acquire(timeout=10)
+    leave.release(2)
+    for thread in threads:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+@pytest.mark.proves("H19")
+def test_a_turn_that_is_slow_to_begin_stops_no_other() -> None:
+    """While one hangs in its checkout, the next goes in after its patience; a place is given back once, by its owner."""
+    lane = Lane(1, patience_seconds=0.01)
+    with lane.entered():
+        for _ in range(3):
+            with lane.entered():
+                pass
+    with lane.entered():
+        pass
