@@ -7,7 +7,7 @@ waits for a silent Redis would stop every item for a hint.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from uuid import UUID
 
@@ -15,7 +15,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from orchestrator.ports.leases import LeasesUnavailable
+from orchestrator.ports.leases import Claim, LeasesUnavailable
 
 # As long as a renewal interval: a Redis that needs longer is of no use as a hint.
 SOCKET_TIMEOUT_SECONDS = 2.0
@@ -57,10 +57,13 @@ class RedisLeases:
         self._renew: Callable[..., object] = self._redis.register_script(_RENEW)
         self._release: Callable[..., object] = self._redis.register_script(_RELEASE)
 
-    def take(self, key: str, turn_id: UUID, fence: int, *, seconds: float) -> bool:
-        """Take the lease unless a turn with this fence or a later one has it; taking it twice is taking it once."""
-        with _unavailable():
-            return bool(self._take(keys=[key], args=[_value(turn_id, fence), fence, _milliseconds(seconds)]))
+    def take(self, claims: Sequence[Claim], *, seconds: float) -> Sequence[bool]:
+        """Take each unless a turn with its fence or a later one has it; taking it twice is taking it once."""
+        with _unavailable(), self._redis.pipeline(transaction=False) as pipe:
+            for claim in claims:
+                value = _value(claim.turn_id, claim.fence)
+                self._take(keys=[claim.key], args=[value, claim.fence, _milliseconds(seconds)], client=pipe)
+            return [bool(answer) for answer in pipe.execute()]
 
     def renew(self, key: str, turn_id: UUID, fence: int, *, seconds: float) -> None:
         """Set it again if it is missing, extend it if it is ours, leave it alone otherwise."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable
-from uuid import UUID
+from collections.abc import Callable, Sequence
 
 import redis
 from kombu.exceptions import KombuError
 from redis.exceptions import RedisError
 
 from orchestrator.ports.queue import PublishFailed
+from orchestrator.ports.store import Offer
 
 # One queue a class of work, so that a flood of one never starves another.
 CONTROL, TURNS, RELAY = "control", "turns", "relay"
@@ -53,9 +53,11 @@ class CeleryQueue:
         label = workflow or "any workflow"
         self._publish("tasks.reconcile", CONTROL, {"workflow": workflow, "full": full}, label=label)
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
-        """Offer a queued turn to the workers."""
-        self._publish("tasks.turn", TURNS, {"turn_id": str(turn_id), "fence": fence}, label=label)
+    def turns(self, offers: Sequence[Offer]) -> None:
+        """Offer queued turns to the workers."""
+        for offer in offers:
+            wanted = {"turn_id": str(offer.turn_id), "fence": offer.fence}
+            self._publish("tasks.turn", TURNS, wanted, label=offer.label)
 
     def tidy(self) -> None:
         """Say that there are workspaces that may go."""

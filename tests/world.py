@@ -168,7 +168,7 @@ class World:
 
     def deliver(self) -> None:
         """Hand every published message to a worker, one after the other."""
-        while self.queue.turns:
+        while self.queue.waiting:
             self.deliver_one(*self.queue.take())
 
     def deliver_one(self, turn_id: UUID, fence: int) -> Conclusion | None:

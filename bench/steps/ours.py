@@ -8,6 +8,7 @@ import itertools
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 from uuid import uuid4
@@ -20,7 +21,7 @@ from orchestrator.engine.worker import Identity, Slots, Worker
 from orchestrator.flows import Flow, Step
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports import Ports
-from orchestrator.ports.store import NewTask, WorkerRow
+from orchestrator.ports.store import NewTask, Offer, WorkerRow
 from orchestrator.steps.calling import StepCalls
 from orchestrator.store.open import open_store
 
@@ -56,12 +57,11 @@ class Offered:
     """A broker in a list."""
 
     def __init__(self) -> None:
-        self.turns: list[tuple[Any, int]] = []
+        self.waiting: list[Offer] = []
 
-    def turn(self, turn_id: object, fence: int, *, label: str) -> None:
-        """Keep the offer."""
-        del label
-        self.turns.append((turn_id, fence))
+    def turns(self, offers: Sequence[Offer]) -> None:
+        """Keep the offers."""
+        self.waiting += offers
 
     def ring(self, *_values: object, **_named: object) -> None:
         """The loop below ticks by itself."""
@@ -92,9 +92,9 @@ def main(url: str, start_at: float, seconds: float) -> None:
             store.flows.start(NewTask(row.name, row.version, "", {}))
         store.reconciler.request(row.name, listing=False)
         reconcile.ring(ports, row.name, full=False)
-        offers, queue.turns = queue.turns, []
-        for turn_id, fence in offers:
-            turn.take_turn(ports, worker, turn_id=turn_id, fence=fence)
+        offers, queue.waiting = queue.waiting, []
+        for offer in offers:
+            turn.take_turn(ports, worker, turn_id=offer.turn_id, fence=offer.fence)
 
     batch()  # connections are made and statements prepared, as in a worker that has run for a minute
     own = sys.modules[next(name for name in sys.modules if name.startswith("stationkeeper_flow_"))].calls

@@ -22,6 +22,7 @@ from orchestrator.domain.step import is_flow
 from orchestrator.domain.workflow import Workflow
 from orchestrator.engine import apply, blockers, tidy
 from orchestrator.engine.flows import tick as flows
+from orchestrator.engine.run import TickLost, keep
 from orchestrator.ports import Ports
 from orchestrator.ports.store import TickGrant, WorkflowRow
 from orchestrator.ports.tracker import Tracker, TrackerError
@@ -67,7 +68,7 @@ def _guarded(ports: Ports, grant: TickGrant, only: str | None) -> Report:
         return Report(grant.workflow, grant.listing, *flows.tick(ports, grant))
     try:
         return _tick(ports, grant, only)
-    except (apply.TickLost, WorkflowInvalid) as fault:
+    except (TickLost, WorkflowInvalid) as fault:
         telemetry.tick_failed(grant.workflow, error=fault)
         return Report(grant.workflow, grant.listing, {}, str(fault))
 
@@ -159,7 +160,7 @@ def _list(
     for page in tracker.list_items(states):
         items.update((item.id, item) for item in page.items)
         malformed.extend(page.malformed)
-        extended_at = apply.keep(ports, grant, extended_at)
+        extended_at = keep(ports, grant, extended_at)
     return items, tuple(malformed)
 
 

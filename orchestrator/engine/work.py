@@ -7,6 +7,7 @@ from pathlib import Path
 
 from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.turn import Ending, Outcome, StopReason
+from orchestrator.domain.workflow import Hook
 from orchestrator.engine import hooks, patience, refused
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
@@ -32,7 +33,8 @@ def prepare(desk: Desk) -> Ready | Ending | None:
     """The workspace and the prompt; how the turn ended without an agent, or None when it was lost on the way."""
     desk.ports.supervisor().begin_step(desk.admitted.ref.turn_id, PREPARE_SECONDS)
     try:
-        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier)
+        has_hook = Hook.AFTER_CREATE in desk.workflow.hooks.commands
+        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier, has_hook=has_hook)
         prompt = _prompt(desk)
     except PromptFailed as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=f"the prompt could not be rendered: {fault}")

@@ -26,10 +26,10 @@ def turn_slots(wanted: int, *, threads: int, shared: bool) -> int:
     return max(min(wanted, threads - spared), 1)
 
 
-# Two turns of a worker make ready at once: one computes while the other waits for the disk or the database. A checkout,
-# or a board that takes its time, holds up the turns behind it no longer than this.
-STARTING_WIDTH = 2
-STARTING_PATIENCE_SECONDS = 2.0
+# One turn of a worker makes ready at a time. A checkout, or a board that takes its time, holds up the turns behind it
+# no longer than this.
+STARTING_WIDTH = 1
+STARTING_PATIENCE_SECONDS = 1.0
 
 
 class Slots:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
@@ -10,11 +12,20 @@ class LeasesUnavailable(Exception):
     """Redis did not answer in time."""
 
 
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A turn about to be opened wants its item's lease."""
+
+    key: str
+    turn_id: UUID
+    fence: int
+
+
 class Leases(Protocol):
     """SET NX PX per item; the value is `turn:fence`. Every method raises LeasesUnavailable."""
 
-    def take(self, key: str, turn_id: UUID, fence: int, *, seconds: float) -> bool:
-        """Take the lease of an item for a turn about to be opened; True also when the holder's fence is below `fence`.
+    def take(self, claims: Sequence[Claim], *, seconds: float) -> Sequence[bool]:
+        """Take leases, in one round trip; whether each was had. True also where the holder's fence is a smaller one.
 
         The holder of a smaller fence is over: our records, read before, showed no open turn of the item.
         """

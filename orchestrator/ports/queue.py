@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
-from uuid import UUID
+
+from orchestrator.ports.store import Offer
 
 
 class PublishFailed(Exception):
@@ -17,8 +19,8 @@ class Queue(Protocol):
         """Bring a tick forward."""
         ...
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
-        """Offer a queued turn to the workers; `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`."""
+    def turns(self, offers: Sequence[Offer]) -> None:
+        """Offer queued turns to the workers; after a failure some of them may have been offered."""
         ...
 
     def tidy(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from datetime import datetime
 
 from liquid.exceptions import LiquidError
@@ -46,8 +46,8 @@ class LiquidPrompts:
         if found:
             raise PromptFailed(judging.sentence(found[0]))
         values = {
-            "issue": _plain(asdict(item), names.ISSUE),
-            "run": _plain(run, names.RUN),
+            "issue": {name: _data(getattr(item, name, None)) for name in names.ISSUE},
+            "run": {name: _data(run.get(name)) for name in names.RUN},
             "attempt": attempt,
             "retry_kind": retry_kind,
             "ci_failure": None,
@@ -66,10 +66,6 @@ class LiquidPrompts:
         return self.render(GUIDANCE, item, attempt=attempt, run=run, retry_kind=retry_kind)
 
 
-def _plain(values: Mapping[str, object], wanted: Iterable[str]) -> dict[str, object]:
-    return {name: _data(values.get(name)) for name in wanted}
-
-
 def _data(value: object) -> object:
     """Values that Liquid may hold: no object of ours, whose attributes a template could reach for."""
     if value is None or isinstance(value, bool | int | float | str):
@@ -80,4 +76,6 @@ def _data(value: object) -> object:
         return {str(key): _data(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_data(each) for each in value]
+    if is_dataclass(value):
+        return {part.name: _data(getattr(value, part.name)) for part in fields(value)}
     return str(value)

@@ -8,7 +8,7 @@ is StoreUnavailable.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, cast
 
@@ -47,11 +47,17 @@ class Session:
         """The first row that a statement answers with, None for no row."""
         return self._execute(sql, values).fetchone()
 
+    def each(self, statements: Sequence[tuple[str, Mapping[str, object]]]) -> Sequence[Row | None]:
+        """The first row of each statement, None for no row; in their order, sent in one go."""
+        with self._connection.pipeline():
+            cursors = [self._execute(sql, values) for sql, values in statements]
+            return [cursor.fetchone() for cursor in cursors]
+
     def change(self, sql: str, **values: object) -> int:
         """How many rows a statement wrote."""
         return self._execute(sql, values).rowcount
 
-    def _execute(self, sql: str, values: dict[str, object]) -> psycopg.Cursor[Any]:
+    def _execute(self, sql: str, values: Mapping[str, object]) -> psycopg.Cursor[Any]:
         cursor = self._connection.cursor(row_factory=namedtuple_row)
         return cursor.execute(rules.statement(sql, self._left_out), values)
 

@@ -42,9 +42,9 @@ class Items:
         """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
         return records.due_ids(found, now, requeue_seconds=self._requeue_seconds)
 
-    def open_turn(self, wanted: Opening) -> Opened | Refused:
-        """Open an item's next turn `queued` with the next fence, in one transaction, or say why not."""
-        return opening.open_turn(self._database, wanted, max_turns=self._max_turns)
+    def open_turns(self, wanted: Sequence[Opening]) -> Sequence[Opened | Refused]:
+        """Open each item's next turn `queued` with the next fence, or say why not; in one transaction."""
+        return opening.open_turns(self._database, wanted, max_turns=self._max_turns)
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
         """Remember that the turns' messages were given to the broker just now."""

@@ -1,4 +1,4 @@
-"""Opens an item's next turn: one statement, each of its rules re-read under the locks that it takes.
+"""Opens items' next turns: one statement each, each of its rules re-read under the locks that it takes.
 
 A plan is old the moment it is made. The statement locks the workflow's row and the item's, then looks (by a function
 that sees what was committed while it waited) and gives a verdict; everything that it writes hangs on that verdict, so a
@@ -7,10 +7,12 @@ refusal has nothing to roll back.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from orchestrator.domain import contract
 from orchestrator.domain.select import NotDispatched
 from orchestrator.ports.store import Opened, Opening, Refused
-from orchestrator.store.database import Database, RowLocked, Session
+from orchestrator.store.database import Database, Row, RowLocked
 from orchestrator.store.workflows import LOCK_FLEET
 
 # The workflow's row before the item's: the order of locks.
@@ -100,46 +102,78 @@ _ASK_AGAIN = """
 """
 
 
-def open_turn(database: Database, opening: Opening, *, max_turns: int | None = None) -> Opened | Refused:
-    """Open the turn `queued` with the item's next fence, or say why not; `max_turns` is the fleet's cap."""
+def open_turns(
+    database: Database, openings: Sequence[Opening], *, max_turns: int | None = None
+) -> Sequence[Opened | Refused]:
+    """Open each turn `queued` with its item's next fence, or say why not; `max_turns` is the fleet's cap.
+
+    One commit for all, unless somebody holds one of the rows: then each by itself, so that one holds up no other.
+    """
     try:
-        opened = _open(database, opening) if max_turns is None else _open_where_it_fits(database, opening, max_turns)
+        answers = _open(database, openings, max_turns)
     except RowLocked:
-        return Refused(NotDispatched.CHANGED_SINCE)
-    if opened == Refused(NotDispatched.CHANGED_SINCE) and opening.seen_version == 0:
-        return Refused(_show_row(database, opening))
-    return opened
+        if len(openings) == 1:
+            return [Refused(NotDispatched.CHANGED_SINCE)]
+        return [answer for opening in openings for answer in open_turns(database, [opening], max_turns=max_turns)]
+    return [_met(database, opening, answer) for opening, answer in zip(openings, answers, strict=True)]
 
 
-def _open_where_it_fits(database: Database, opening: Opening, max_turns: int) -> Opened | Refused:
-    """The same under the fleet's lock, where the cap over all workflows leaves room."""
+def _open(database: Database, openings: Sequence[Opening], max_turns: int | None) -> Sequence[Opened | Refused]:
+    if max_turns is not None:
+        return _open_where_they_fit(database, openings, max_turns)
+    if len(openings) == 1:
+        return [_answer(openings[0], database.row(_statement(openings[0]), **_values(openings[0])))]
+    with database.transaction() as session:
+        rows = session.each([(_statement(opening), _values(opening)) for opening in openings])
+    return [_answer(opening, row) for opening, row in zip(openings, rows, strict=True)]
+
+
+def _open_where_they_fit(database: Database, openings: Sequence[Opening], max_turns: int) -> list[Opened | Refused]:
+    """The same under the fleet's lock, for as long as the cap over all workflows leaves room."""
+    answers: list[Opened | Refused] = []
     with database.transaction() as session:
         session.row(LOCK_FLEET)
-        found = session.row(_ALL_OPEN)
-        if found is not None and (found.turns or 0) >= max_turns:
-            return Refused(NotDispatched.NO_WORKER_SLOT)
-        return _open(session, opening)
+        for opening in openings:
+            found = session.row(_ALL_OPEN)
+            if found is not None and (found.turns or 0) >= max_turns:
+                answers.append(Refused(NotDispatched.NO_WORKER_SLOT))
+            else:
+                answers.append(_answer(opening, session.row(_statement(opening), **_values(opening))))
+    return answers
 
 
-def _open(session: Database | Session, opening: Opening) -> Opened | Refused:
-    row = session.row(
-        _OPEN_FIRST if opening.seen_version == 0 else _OPEN_NEXT,
-        turn_id=opening.turn_id,
-        workflow=opening.workflow.name,
-        version=opening.workflow.version,
-        max_concurrent=opening.max_concurrent,
-        max_in_state=opening.max_in_state,
-        scope=opening.workflow.scope,
-        item_id=opening.item.id,
-        identifier=opening.item.identifier,
-        state=opening.item.state,
-        state_folded=contract.fold(opening.item.state),
-        seen=opening.seen_version,
-    )
+def _statement(opening: Opening) -> str:
+    return _OPEN_FIRST if opening.seen_version == 0 else _OPEN_NEXT
+
+
+def _values(opening: Opening) -> Mapping[str, object]:
+    return {
+        "turn_id": opening.turn_id,
+        "workflow": opening.workflow.name,
+        "version": opening.workflow.version,
+        "max_concurrent": opening.max_concurrent,
+        "max_in_state": opening.max_in_state,
+        "scope": opening.workflow.scope,
+        "item_id": opening.item.id,
+        "identifier": opening.item.identifier,
+        "state": opening.item.state,
+        "state_folded": contract.fold(opening.item.state),
+        "seen": opening.seen_version,
+    }
+
+
+def _answer(opening: Opening, row: Row | None) -> Opened | Refused:
     assert row is not None  # noqa: S101 -- a workflow with a plan has a row, and each row has a verdict
     if row.refusal is not None:
         return Refused(NotDispatched(row.refusal))
     return Opened(opening.turn_id, row.fence, ordinal=row.fence)
+
+
+def _met(database: Database, opening: Opening, answer: Opened | Refused) -> Opened | Refused:
+    """The answer; where a row was met that the plan did not see, the next tick is to see it."""
+    if answer == Refused(NotDispatched.CHANGED_SINCE) and opening.seen_version == 0:
+        return Refused(_show_row(database, opening))
+    return answer
 
 
 def _show_row(database: Database, opening: Opening) -> NotDispatched:

@@ -24,7 +24,7 @@ _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
 class GitWorkspaces:
     """Workspaces on this host's disk; two processes may prepare at once."""
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
+    def prepare(self, settings: WorkspaceSettings, identifier: str, *, has_hook: bool = True) -> Workspace:
         """Make the item's workspace or reuse it. Raises WorkspaceFailed and WorkspaceBusy."""
         repository = Path(settings.repository) if settings.repository is not None else None
         try:
@@ -38,9 +38,14 @@ class GitWorkspaces:
                 mark = marks.Mark(root / _NEW / key, path)
                 if mark.is_of_this_folder():
                     removing.remove(path, repository)
-                stood = mark.begin()
-                branch, created = _furnish(path, settings, identifier)
-                mark.end(created=created, stood=stood)
+                if repository is None and not has_hook:
+                    # Whole by one `mkdir`, so no mark: a file made and removed for each turn slows ext4 down for all.
+                    branch, created = None, _make_folder(path)
+                else:
+                    stood = mark.begin()
+                    branch, made = _furnish(path, settings, identifier)
+                    mark.end(created=made, stood=stood)
+                    created = mark.stands()
         except OSError as error:
             raise WorkspaceFailed(
                 f"{error.filename or settings.root}: {error.strerror}; correct workspace.root"
@@ -51,7 +56,7 @@ class GitWorkspaces:
             branch=branch,
             head=evidence.head(path),
             dirty=evidence.dirty(path),
-            created_now=mark.stands(),
+            created_now=created,
             repository=repository,
         )
 
@@ -174,11 +179,16 @@ def _mark(workspace: Workspace) -> marks.Mark:
 def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[str | None, bool]:
     """Have the folder with what belongs in it; gives its branch, and whether the folder was made now."""
     if settings.repository is None:
-        try:
-            path.mkdir()
-        except FileExistsError:
-            return None, False
-        return None, True
+        return None, _make_folder(path)
     branch = keys.branch_name(settings.branch, identifier)
     wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD")
     return branch, worktree.ensure(wanted)
+
+
+def _make_folder(path: Path) -> bool:
+    """Have the folder; returns whether it was made now."""
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return False
+    return True

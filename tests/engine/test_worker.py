@@ -89,7 +89,7 @@ def test_a_lane_lets_in_so_many_and_the_next_when_one_has_left() -> None:
 
 @pytest.mark.proves("H19")
 def test_a_turn_that_is_slow_to_begin_stops_no_other() -> None:
-    """While one hangs in its checkout, the next goes in after its patience; a place is given back once, by its owner."""
+    """While one hangs in its checkout, the next goes in after its patience; only who had the place gives it back."""
     lane = Lane(1, patience_seconds=0.01)
     with lane.entered():
         for _ in range(3):

@@ -78,7 +78,7 @@ def two_ticks_open_the_last_slot(stage, left_out):
         call.meanwhile(meanwhile)
         return call.do()
 
-    wire.at("items.open_turn", arrives)
+    wire.at("items.open_turns", arrives)
     world.tick()
     open_turns = world.one("select count(*) from turn where status in ('queued', 'running')")
     return [f"{open_turns} turns under a cap of one"] if open_turns > 1 else []
@@ -165,8 +165,13 @@ def without(action):
     """The tick's executor forgets one kind of action."""
 
     def break_it(patch):
-        carry_out = apply._carry_out
-        patch.setattr(apply, "_carry_out", lambda run, act: None if isinstance(act, action) else carry_out(run, act))
+        carry_out = apply.carry_out
+
+        def forget(ports, grant, plan, **rest):
+            left = tuple(act for act in plan.actions if not isinstance(act, action))
+            return carry_out(ports, grant, replace(plan, actions=left), **rest)
+
+        patch.setattr(apply, "carry_out", forget)
 
     break_it.__name__ = f"without_{action.__name__.lower()}"
     return break_it
@@ -208,7 +213,7 @@ REVIEW, RETRY = Place("tracker.move", 2, "loses_its_answer"), Place("outbox.clai
         (from_any_active_column, [Place("turns.record_usage", 1, "a_person_asks_for_rework")]),
         (a_board_that_compares_nothing, [Place("tracker.move", 2, "a_person_closes")]),
         (without(Expire), [Place("turns.admit", 1, "dies_after")]),
-        (without(Requeue), [Place("queue.turn", 1, "dies_before")]),
+        (without(Requeue), [Place("queue.turns", 1, "dies_before")]),
         (settled_before_it_is_sent, [Place("tracker.move", 2, "dies_before")]),
         (a_hand_off_without_a_move, [Place("tracker.states", 1, "redis_is_flushed")]),
         (started_without_a_look, [Place("turns.admit", 1, "a_person_drags_away")]),

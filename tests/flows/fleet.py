@@ -222,7 +222,7 @@ SEAMS = {
     "flows.expire": 1,
     "flows.open_due": 1,
     "flows.stale": 1,
-    "queue.turn": 1,
+    "queue.turns": 1,
     "items.mark_enqueued": 1,
     "turns.admit": 1,
     "flows.load": 1,

@@ -26,6 +26,7 @@ CLIENTS = {
 # Whose attributes end a transaction or hand a statement over.
 WRITES = {"execute", "executemany", "commit", "raw_connection", "exec_driver_sql", "send_task", "apply_async"}
 SENDERS = {
+    "orchestrator/leases.py",
     "orchestrator/queue.py",
     "orchestrator/wiring.py",
     "orchestrator/cli/flows/store.py",

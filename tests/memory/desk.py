@@ -41,8 +41,9 @@ class MemoryWorkspaces:
     removed: list[str] = field(default_factory=list)
     broken: str | None = None
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:  # noqa: ARG002 -- the door's signature
+    def prepare(self, settings: WorkspaceSettings, identifier: str, *, has_hook: bool = True) -> Workspace:
         """A workspace, made now until its making was finished once."""
+        del settings, has_hook
         path = Path("memory") / identifier
         return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=path not in self.finished)
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from orchestrator.ports.queue import PublishFailed
+from orchestrator.ports.store import Offer
 
 
 @dataclass(slots=True)
 class MemoryQueue:
-    """Messages wait in `turns`; rings and relay hints are only counted. `down` makes every publish fail.
+    """Messages stand in `waiting`; rings and relay hints are only counted. `down` makes every publish fail.
 
     `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again.
     """
 
-    turns: list[tuple[UUID, int]] = field(default_factory=list)
+    waiting: list[tuple[UUID, int]] = field(default_factory=list)
     published: list[tuple[UUID, int]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     rings: int = 0
@@ -28,12 +30,13 @@ class MemoryQueue:
         self._refuse_when_down()
         self.rings += 1
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
-        """Keep an offer of a turn."""
+    def turns(self, offers: Sequence[Offer]) -> None:
+        """Keep offers of turns."""
         self._refuse_when_down()
-        self.turns.append((turn_id, fence))
-        self.published.append((turn_id, fence))
-        self.labels.append(label)
+        for offer in offers:
+            self.waiting.append((offer.turn_id, offer.fence))
+            self.published.append((offer.turn_id, offer.fence))
+            self.labels.append(offer.label)
 
     def tidy(self) -> None:
         """Count a hint."""
@@ -47,11 +50,11 @@ class MemoryQueue:
 
     def take(self) -> tuple[UUID, int]:
         """The oldest message, which is then gone: acknowledged early, whatever becomes of its turn."""
-        return self.turns.pop(0)
+        return self.waiting.pop(0)
 
     def flush(self) -> None:
         """Lose every message, as FLUSHALL does."""
-        self.turns.clear()
+        self.waiting.clear()
 
     def _refuse_when_down(self) -> None:
         if self.down:

@@ -68,7 +68,7 @@ def test_one_card_is_tried_first_and_the_others_follow(stage):
         world.add(card)
     world.jump(600)
     world.tick()
-    assert len(world.queue.turns) == 1
+    assert len(world.queue.waiting) == 1
     assert {world.reason(card) for card in CARDS} - {None} == {"quota"}
     world.deliver()
     world.run_until_quiet()

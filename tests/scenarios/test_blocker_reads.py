@@ -6,7 +6,7 @@ import pytest
 
 from orchestrator.domain import blockers
 from orchestrator.domain.item import Blocker
-from orchestrator.engine import apply
+from orchestrator.engine import dispatch
 
 CARDS = 120
 
@@ -103,13 +103,13 @@ def test_a_blocker_that_cannot_be_read_keeps_back_its_own_card_only(shy, asked):
 def test_a_blocker_that_was_reopened_since_the_tick_read_it_stops_the_start(shy, monkeypatch):
     """The look right before the start reads the blockers again."""
     card = blocked(shy, 1, "Done")
-    reread = apply.blockers.of
+    reread = dispatch.blockers.of
 
     def reopened(tracker, item):
         shy.drag("B-001", "Todo")
         return reread(tracker, item)
 
-    monkeypatch.setattr(apply.blockers, "of", reopened)
+    monkeypatch.setattr(dispatch.blockers, "of", reopened)
     shy.tick()
     assert shy.reason(card) == "blocked_by"
     assert shy.one("select count(*) from turn") == 0

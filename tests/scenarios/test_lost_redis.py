@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 
 from orchestrator.domain import keys
+from orchestrator.ports.leases import Claim
 
 
 @pytest.mark.proves("H2", "CL-06")
@@ -18,7 +19,7 @@ def test_flushing_redis_stops_no_agent_and_doubles_none(world):
         world.tick()
 
     world.tick()
-    messages = list(world.queue.turns)
+    messages = list(world.queue.waiting)
     world.agents.during = flush
     for message in messages:
         world.deliver_one(*message)
@@ -43,7 +44,7 @@ def test_a_message_that_is_lost_is_sent_again_as_the_same_turn(world):
 def test_a_lease_that_somebody_else_holds_only_makes_us_skip(world):
     """The card waits with its reason, and goes on once the lease has run out."""
     world.add("A-1")
-    world.leases.take(keys.lease_key("memory:world", "A-1"), uuid4(), 99, seconds=30)
+    world.leases.take([Claim(keys.lease_key("memory:world", "A-1"), uuid4(), 99)], seconds=30)
     world.tick()
     assert world.reason("A-1") == "redis_lease_taken"
     world.run_until_quiet()

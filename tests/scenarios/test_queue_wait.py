@@ -13,8 +13,8 @@ def test_a_long_wait_for_a_slot_costs_no_attempt(stage):
         world.add(f"A-{number}")
     for _ in range(12):
         world.tick()
-        for message in world.queue.turns[:2]:
-            world.queue.turns.remove(message)
+        for message in world.queue.waiting[:2]:
+            world.queue.waiting.remove(message)
             world.deliver_one(*message)
         world.relay()
         world.jump(LEASE_SECONDS * 2)
@@ -30,7 +30,7 @@ def test_no_more_is_enqueued_than_workers_can_take(stage):
     for number in range(1, 11):
         world.add(f"A-{number}")
     world.tick()
-    assert len(world.queue.turns) == 2
+    assert len(world.queue.waiting) == 2
     assert world.rows("select count(*) from wait where reason = 'no_worker_slot'") == [(8,)]
 
 

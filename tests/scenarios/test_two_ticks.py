@@ -10,7 +10,7 @@ from tests.memory.workflows import workflow
 
 
 @pytest.mark.proves("H1", "CL-03")
-@pytest.mark.parametrize("where", ["items.records", "tracker.get_items", "leases.take", "items.open_turn"])
+@pytest.mark.parametrize("where", ["items.records", "tracker.get_items", "leases.take", "items.open_turns"])
 def test_finished_work_is_not_started_again_by_a_late_tick(stage, where):
     """One tick pauses; another opens the turn, a worker finishes it; the late tick's own opening is refused."""
     wire = Tripwire()
@@ -55,7 +55,7 @@ def test_two_ticks_do_not_exceed_the_cap_together(stage):
         call.meanwhile(meanwhile)
         return call.do()
 
-    wire.at("items.open_turn", a_more_urgent_card_arrives)
+    wire.at("items.open_turns", a_more_urgent_card_arrives)
     world.tick()
     assert world.one("select open_turns from workflow") == 1
     assert world.one("select count(*) from turn where status in ('queued', 'running')") == 1

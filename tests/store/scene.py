@@ -100,13 +100,13 @@ class Scene:
         """A turn of the item, opened as the records show it now."""
         record = self.records().items.get(item_id)
         seen = record.version if record is not None else 0
-        opened = self.store.items.open_turn(self.opening(item(item_id, state), seen=seen, cap=cap))
+        opened = self.store.items.open_turns([self.opening(item(item_id, state), seen=seen, cap=cap)])[0]
         assert isinstance(opened, Opened), opened
         return opened
 
     def refused(self, opening: Opening) -> Refused:
         """The refusal that the dispatch meets."""
-        answer = self.store.items.open_turn(opening)
+        answer = self.store.items.open_turns([opening])[0]
         assert isinstance(answer, Refused), answer
         return answer
 

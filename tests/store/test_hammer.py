@@ -60,7 +60,7 @@ class Crew:
         """A tick dispatches an item as it sees it, and a worker takes it."""
         records, name = self.scene.records().items, self.chance.choice(ITEMS)
         seen = records[name].version if name in records else 0
-        opened = self.scene.store.items.open_turn(self.scene.opening(item(name), seen=seen, cap=CAP))
+        opened = self.scene.store.items.open_turns([self.scene.opening(item(name), seen=seen, cap=CAP)])[0]
         if isinstance(opened, Opened) and self.chance.random() < 0.8:
             admitted = self.scene.store.turns.admit(opened.turn_id, opened.fence, owner(), lease_seconds=30)
             self.mine += [admitted] if admitted is not None else []

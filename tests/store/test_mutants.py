@@ -39,7 +39,7 @@ def step_after_deadline(scene: Scene) -> bool:
 def more_turns_than_the_cap(scene: Scene) -> bool:
     """A second turn opens where one is allowed."""
     scene.open("X-1", cap=1)
-    return isinstance(scene.store.items.open_turn(scene.opening(item("X-2"), cap=1)), Opened)
+    return isinstance(scene.store.items.open_turns([scene.opening(item("X-2"), cap=1)])[0], Opened)
 
 
 def finished_work_again(scene: Scene) -> bool:
@@ -47,7 +47,7 @@ def finished_work_again(scene: Scene) -> bool:
     scene.conclude(scene.run().ref, Handoff(StopReason.DONE), handoff_move())
     stale = scene.opening(seen=scene.record().version)
     scene.store.outbox.settle(scene.store.outbox.claim(seconds=10), Settlement.SENT, state="In Review")
-    return isinstance(scene.store.items.open_turn(stale), Opened)
+    return isinstance(scene.store.items.open_turns([stale])[0], Opened)
 
 
 def start_under_a_hold(scene: Scene) -> bool:

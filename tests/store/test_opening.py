@@ -30,14 +30,14 @@ def test_a_dispatch_planned_on_an_old_version_is_refused(scene):
     stale = scene.opening(seen=scene.record().version)
     scene.store.outbox.settle(scene.store.outbox.claim(seconds=10), Settlement.SENT, state="In Review")
     assert scene.refused(stale).reason is NotDispatched.CHANGED_SINCE
-    assert isinstance(scene.store.items.open_turn(scene.opening(seen=scene.record().version)), Opened)
+    assert isinstance(scene.store.items.open_turns([scene.opening(seen=scene.record().version)])[0], Opened)
 
 
 @pytest.mark.proves("H1", "CL-02", "CL-03", "FS-01")
 def test_ten_ticks_that_dispatch_one_item_open_one_turn(scene):
     """Ten plans of one item, carried out at one moment, open one turn between them."""
     openings = [scene.opening(cap=10) for _ in range(10)]
-    answers = together(*(lambda opening=opening: scene.store.items.open_turn(opening) for opening in openings))
+    answers = together(*(lambda opening=opening: scene.store.items.open_turns([opening])[0] for opening in openings))
     assert sum(isinstance(answer, Opened) for answer in answers) == 1
     assert scene.one("select open_turns from workflow") == 1
 
@@ -47,7 +47,7 @@ def test_ten_ticks_that_dispatch_one_item_open_one_turn(scene):
 def test_a_cap_holds_when_ten_items_open_at_once(scene, cap):
     """Ten ticks that each dispatch another item never open more turns than the workflow's cap."""
     openings = [scene.opening(item(f"X-{number}"), cap=cap) for number in range(10)]
-    answers = together(*(lambda opening=opening: scene.store.items.open_turn(opening) for opening in openings))
+    answers = together(*(lambda opening=opening: scene.store.items.open_turns([opening])[0] for opening in openings))
     assert sum(isinstance(answer, Opened) for answer in answers) == cap
     refused = {answer.reason for answer in answers if not isinstance(answer, Opened)}
     assert refused == {NotDispatched.NO_SLOT_TOTAL}
@@ -57,7 +57,7 @@ def test_a_cap_holds_when_ten_items_open_at_once(scene, cap):
 def test_the_cap_of_a_state_holds_when_ten_items_open_at_once(scene):
     """The turns of one state are counted after the workflow's lock was had, so that none is overlooked."""
     openings = [scene.opening(item(f"X-{number}", "todo "), state_cap=2) for number in range(10)]
-    answers = together(*(lambda opening=opening: scene.store.items.open_turn(opening) for opening in openings))
+    answers = together(*(lambda opening=opening: scene.store.items.open_turns([opening])[0] for opening in openings))
     assert sum(isinstance(answer, Opened) for answer in answers) == 2
     assert scene.one("select open_turns from workflow") == 2
 
@@ -92,7 +92,7 @@ def test_a_hold_placed_after_the_plan_is_seen(scene):
     scene.store.items.hold_workflow("demo", hold, HoldKind.OPERATOR)
     assert scene.refused(opening).reason is NotDispatched.HELD_WORKFLOW
     scene.store.items.hold_workflow("demo", None, HoldKind.OPERATOR)
-    assert isinstance(scene.store.items.open_turn(opening), Opened)
+    assert isinstance(scene.store.items.open_turns([opening])[0], Opened)
 
 
 def test_a_refusal_leaves_nothing_behind(scene):
@@ -153,7 +153,7 @@ def test_a_row_held_by_a_frozen_client_counts_as_changed(scene):
         waiting = scene.later(lambda: scene.refused(opening))
         until(lambda: scene.blocked_by(frozen))
         assert waiting.result().reason is NotDispatched.CHANGED_SINCE
-        assert isinstance(scene.store.items.open_turn(scene.opening(item("X-2"))), Opened)
+        assert isinstance(scene.store.items.open_turns([scene.opening(item("X-2"))])[0], Opened)
 
 
 def test_an_item_that_another_workflow_serves_asks_for_no_listing(scene):
@@ -175,7 +175,7 @@ def test_openings_at_once_stay_below_the_fleets_cap(scene, url):
     """Four workflows' worth of dispatches at one moment and room for two: the fleet's lock lets them in one by one."""
     capped = open_store(url, max_turns=2)
     openings = [scene.opening(item(f"X-{number}")) for number in range(4)]
-    answers = together(*(lambda opening=opening: capped.items.open_turn(opening) for opening in openings))
+    answers = together(*(lambda opening=opening: capped.items.open_turns([opening])[0] for opening in openings))
     refused = [answer.reason for answer in answers if isinstance(answer, Refused)]
     assert refused == [NotDispatched.NO_WORKER_SLOT] * 2
     assert scene.one("select open_turns from workflow") == 2

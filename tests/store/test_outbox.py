@@ -169,7 +169,7 @@ def test_our_move_carries_the_open_turn_with_it(scene):
     settle(scene, claim(scene), Settlement.SENT, state="In Progress")
     assert scene.record().turn.state == "In Progress"
     openings = [scene.opening(item(f"Y-{number}"), state_cap=1) for number in range(2)]
-    answers = [scene.store.items.open_turn(opening) for opening in openings]
+    answers = [scene.store.items.open_turns([opening])[0] for opening in openings]
     assert [type(answer).__name__ for answer in answers] == ["Opened", "Refused"]
 
 

@@ -33,7 +33,7 @@ def test_queued_turns_of_other_workflows_take_slots(scene):
     other = dataclasses.replace(scene.workflow, name="other", version=0, scope="board-2")
     published = scene.store.workflows.publish(other, interval_ms=30_000)
     scene.open("X-1")
-    scene.store.items.open_turn(dataclasses.replace(scene.opening(), workflow=published))
+    scene.store.items.open_turns([dataclasses.replace(scene.opening(), workflow=published)])[0]
     assert scene.records().free_slots == 9
 
 

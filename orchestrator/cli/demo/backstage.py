@@ -14,6 +14,7 @@ import redis
 from orchestrator import queue
 from orchestrator.cli.demo.evidence import Run
 from orchestrator.cli.launch import System
+from orchestrator.ports.store import Offer
 
 
 class Backstage:
@@ -37,7 +38,7 @@ class Backstage:
 
     def deliver_again(self, run: Run) -> None:
         """Publish the same turn with the same fence once more."""
-        self._queue.turn(UUID(run.turn), run.fence, label=f"{run.item} fence {run.fence} again")
+        self._queue.turns([Offer(UUID(run.turn), run.fence, f"{run.item} fence {run.fence} again")])
 
     def revive(self) -> Sequence[str]:
         """Start again what died by itself."""

@@ -32,16 +32,14 @@ def tick(ports: Ports, grant: TickGrant) -> tuple[dict[str, int], str | None]:
 
 
 def _enqueue(ports: Ports, grant: TickGrant) -> tuple[int, str | None]:
-    """Offer every queued turn whose message is missing; the first one that the broker refuses ends it."""
-    sent, fault = [], None
-    for offer in ports.store.flows.stale(grant.workflow):
-        try:
-            ports.queue.turn(offer.turn_id, offer.fence, label=offer.label)
-        except PublishFailed as error:
-            telemetry.service_failed("redis", error=error)
-            fault = str(error)
-            break
-        sent.append(offer.turn_id)
-    if sent:
-        ports.store.items.mark_enqueued(sent)
-    return len(sent), fault
+    """Offer every queued turn whose message is missing; what the broker refuses is offered again by a later tick."""
+    offers = ports.store.flows.stale(grant.workflow)
+    if not offers:
+        return 0, None
+    try:
+        ports.queue.turns(offers)
+    except PublishFailed as error:
+        telemetry.service_failed("redis", error=error)
+        return 0, str(error)
+    ports.store.items.mark_enqueued([offer.turn_id for offer in offers])
+    return len(offers), None

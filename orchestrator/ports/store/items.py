@@ -56,8 +56,11 @@ class ItemStore(Protocol):
         """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
         ...
 
-    def open_turn(self, opening: Opening) -> Opened | Refused:
-        """Open an item's next turn `queued` with the next fence: cap, version, holds, task, turn in one transaction."""
+    def open_turns(self, openings: Sequence[Opening]) -> Sequence[Opened | Refused]:
+        """Open each item's next turn `queued` with the next fence: cap, version, holds, task, turn; in one commit.
+
+        All are of one workflow. Each has an answer of its own, and a refusal of one is nothing to the others.
+        """
         ...
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
