@@ -10,6 +10,7 @@ import time
 import redis
 from celery import Celery
 from kombu.entity import Exchange, Queue
+from kombu.transport import TRANSPORT_ALIASES
 
 from orchestrator import settings
 from orchestrator.celery import make_app
@@ -23,6 +24,7 @@ WAIT_SECONDS = 3600.0
 def make(queue: str) -> Celery:
     """Our application without our tasks, on a queue of its own."""
     made = make_app(FOUND)
+    TRANSPORT_ALIASES["redis"] = "kombu.transport.redis:Transport"  # as it comes, without our own
     made.conf.update(
         include=[],
         beat_schedule={},

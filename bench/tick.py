@@ -158,7 +158,7 @@ def ports(database_url: str, redis_url: str) -> Ports:
     return Ports(
         store=open_store(database_url),
         leases=leases.RedisLeases(redis_url),
-        queue=queue.CeleryQueue(app.send_task),
+        queue=queue.CeleryQueue(app.send_task, lambda: app.producer_pool.acquire(block=True)),
         clock=clock.SystemClock(),
         workflows=workflow.WorkflowFiles([], environment={}),
         workspaces=workspaces.GitWorkspaces(),

@@ -11,7 +11,7 @@ from celery import Celery
 from kombu.entity import Exchange, Queue
 
 import beat_schedule
-from orchestrator import queue, settings
+from orchestrator import broker, queue, settings
 from orchestrator.engine.worker import SPARE_THREADS
 
 # Redis may freeze rather than fail; a publish must not hold a tick longer than this.
@@ -31,6 +31,7 @@ ROUTES = {
 
 def make_app(found: settings.Settings) -> Celery:
     """The application with every rule of delivery set; knows no Celery task, they are included by name."""
+    broker.install()
     app = Celery("stationkeeper", broker=found.redis_url)
     app.conf.update(
         include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.hint", "tasks.tidy", "tasks.lifecycle"],

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
 
 import redis
 from kombu.exceptions import KombuError
@@ -18,6 +20,8 @@ from orchestrator.ports.store import Offer
 CONTROL, TURNS, RELAY = "control", "turns", "relay"
 
 Send = Callable[..., object]
+# A kombu Producer for the length of a block, from the application's pool.
+Producers = Callable[[], AbstractContextManager[Any]]
 
 
 # So many rings at the most are worth keeping when a control worker starts: all of them say the same.
@@ -43,9 +47,9 @@ _RELAY_GAP_SECONDS = 0.1
 class CeleryQueue:
     """Sends by name, so that it needs no import of the Celery tasks themselves."""
 
-    def __init__(self, send: Send) -> None:
-        """`send` is the Celery application's `send_task`."""
-        self._send = send
+    def __init__(self, send: Send, producers: Producers) -> None:
+        """`send` is the Celery application's `send_task`; `producers` acquires one of its `producer_pool`."""
+        self._send, self._producers = send, producers
         self._relayed_at = -math.inf
 
     def ring(self, workflow: str | None = None, *, full: bool = False) -> None:
@@ -54,10 +58,11 @@ class CeleryQueue:
         self._publish("tasks.reconcile", CONTROL, {"workflow": workflow, "full": full}, label=label)
 
     def turns(self, offers: Sequence[Offer]) -> None:
-        """Offer queued turns to the workers."""
-        for offer in offers:
-            wanted = {"turn_id": str(offer.turn_id), "fence": offer.fence}
-            self._publish("tasks.turn", TURNS, wanted, label=offer.label)
+        """Offer queued turns to the workers, all in one round trip."""
+        with _translated("tasks.turn"), self._producers() as producer, producer.batch(max_size=len(offers)):
+            for offer in offers:
+                wanted = {"turn_id": str(offer.turn_id), "fence": offer.fence}
+                self._publish("tasks.turn", TURNS, wanted, label=offer.label, producer=producer)
 
     def tidy(self) -> None:
         """Say that there are workspaces that may go."""
@@ -71,8 +76,23 @@ class CeleryQueue:
         self._relayed_at = now
         self._publish("tasks.relay", RELAY, {}, label="outbox")
 
-    def _publish(self, name: str, queue: str, kwargs: dict[str, object], *, label: str) -> None:
-        try:
-            self._send(name, kwargs=kwargs, queue=queue, retry=False, ignore_result=True, argsrepr=label, kwargsrepr="")
-        except (KombuError, RedisError, OSError) as error:
-            raise PublishFailed(f"the broker did not take {name}: {error}") from error
+    def _publish(self, name: str, queue: str, kwargs: dict[str, object], *, label: str, **more: object) -> None:
+        with _translated(name):
+            self._send(
+                name,
+                kwargs=kwargs,
+                queue=queue,
+                retry=False,
+                ignore_result=True,
+                argsrepr=label,
+                kwargsrepr="",
+                **more,
+            )
+
+
+@contextlib.contextmanager
+def _translated(name: str) -> Iterator[None]:
+    try:
+        yield
+    except (KombuError, RedisError, OSError) as error:
+        raise PublishFailed(f"the broker did not take {name}: {error}") from error

@@ -33,7 +33,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
             max_turns=found.max_turns,
         ),
         leases=leases.RedisLeases(found.redis_url),
-        queue=queue.CeleryQueue(app.send_task),
+        queue=queue.CeleryQueue(app.send_task, lambda: app.producer_pool.acquire(block=True)),
         clock=watch,
         workflows=workflow.WorkflowFiles(
             found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())

@@ -4,6 +4,7 @@ Order within a round: what the worker and the programs said, what the renewals f
 confirmation that has arrived always counts before a freeze.
 """
 
+import math
 import os
 import select
 import signal
@@ -25,6 +26,9 @@ from orchestrator.supervisor.marker import Marker
 from orchestrator.supervisor.renewal import Doors, Renewer
 from orchestrator.supervisor.trust import Config, Term
 
+# How old what the renewals are told may be: far below their interval. A turn that ended meanwhile is renewed in vain.
+_PLAN_SECONDS = 0.05
+
 
 class Loop:
     """Everything that one supervisor knows: the turns that it renews and the programs that it started."""
@@ -35,6 +39,7 @@ class Loop:
         self._children: dict[int, Child] = {}
         self._heard_at = boot_seconds()
         self._is_silent = self._is_stopping = self._renew_soon = False
+        self._planned_at, self._is_planned = -math.inf, True
         self._worker_pid = os.getppid()
         self._lookout = Lookout(config, self._heard_at)
         self._ear, self._bell = socket.socketpair()  # rung by signals and by the renewals
@@ -91,6 +96,8 @@ class Loop:
             term = self._term_of(child.order)
             if term and not child.is_ending:
                 moments.append(trust.wakes_at(term, child.span, self._config))
+        if not self._is_planned:
+            moments.append(self._planned_at + _PLAN_SECONDS)
         if self._terms and not self._is_silent:
             moments.append(self._heard_at + self._config.silence_seconds)
         return max(min(moments) - now, 0.001)  # a moment is judged once it has passed, not at it
@@ -145,12 +152,18 @@ class Loop:
     def _notice_silence(self, now: float) -> None:
         """A silent worker is as good as dead: nothing counts that was confirmed before it speaks again."""
         is_silent = now > self._heard_at + self._config.silence_seconds
+        if is_silent != self._is_silent:
+            self._planned_at = -math.inf
         if is_silent and not self._is_silent:
             telemetry.worker_silent(self._worker_pid, turns=len(self._terms))
             self._terms = {id_: term.distrust(now) for id_, term in self._terms.items()}
         self._is_silent = is_silent
 
     def _plan_renewals(self, now: float) -> None:
+        self._is_planned = not self._link.is_open or self._renew_soon or now >= self._planned_at + _PLAN_SECONDS
+        if not self._is_planned:
+            return  # with hundreds of turns, to look at each at every word of the worker costs more than the word
+        self._planned_at = now
         trusted = () if self._is_silent or not self._link.is_open else self._terms.values()
         doubtful = self._terms.values() if self._is_silent and self._link.is_open else ()
         self._renewer.watch([term for term in trusted if term.renewable(now, self._config)], doubtful=tuple(doubtful))

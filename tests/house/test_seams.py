@@ -20,7 +20,7 @@ CLIENTS = {
     "sqlalchemy": {"orchestrator/store/"},
     "redis": {"orchestrator/leases.py", "orchestrator/queue.py", "orchestrator/embedded/", "orchestrator/cli/"},
     "celery": {"orchestrator/celery.py", "orchestrator/cli/", "tasks/"},
-    "kombu": {"orchestrator/celery.py", "orchestrator/queue.py"},
+    "kombu": {"orchestrator/broker.py", "orchestrator/celery.py", "orchestrator/queue.py"},
     "httpx": {"orchestrator/rest.py", "orchestrator/trackers/"},
 }
 # Whose attributes end a transaction or hand a statement over.

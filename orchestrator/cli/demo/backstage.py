@@ -22,7 +22,8 @@ class Backstage:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        self._queue = queue.CeleryQueue(celery.Celery(broker=system.servers.redis_url).send_task)
+        app = celery.Celery(broker=system.servers.redis_url)
+        self._queue = queue.CeleryQueue(app.send_task, lambda: app.producer_pool.acquire(block=True))
 
     def empty_redis(self) -> None:
         """FLUSHALL."""

@@ -45,7 +45,7 @@ def ring(workflow: str) -> None:
     from orchestrator.queue import CeleryQueue
 
     with suppress(PublishFailed):
-        CeleryQueue(app.send_task).ring(workflow)
+        CeleryQueue(app.send_task, lambda: app.producer_pool.acquire(block=True)).ring(workflow)
 
 
 def who() -> str:
