@@ -2,8 +2,9 @@
 
 Ours: a control worker lists a board on which a round of cards has just appeared and opens a turn for each (Redis lease,
 transaction, message); a second worker admits them and writes their first checkpoint, their agents only wait. The clock
-is Postgres's: from the beginning of the tick to the last admission. Two write-backs a turn wait in the outbox until the
-clock has stopped; a second line shows the same with the relay posting them meanwhile, on the same two cores.
+is Postgres's: from the beginning of the tick to the last admission; a line without a counterpart tells when the last
+workspace stood, so that its agent could start. Two write-backs a turn wait in the outbox until the clock has stopped; a
+second line shows the same with the relay posting them meanwhile, on the same two cores.
 
 Theirs: one process publishes as many no-op tasks, one worker with the same settings takes them. The clock runs from the
 first publish to the start of the last. Both run once before anything is measured.
@@ -50,8 +51,10 @@ _PATIENCE_SECONDS = 90.0
 _LOOK_EVERY_SECONDS = 0.2
 
 _STARTED = """
-    select count(*), extract(epoch from max(turn.admitted_at) - (select list_began_at from reconciler))
-    from turn join item on item.key = turn.item_key where turn.admitted_at is not null and item.identifier like %s
+    select count(*), count(step), extract(epoch from max(turn.admitted_at) - (select list_began_at from reconciler)),
+        extract(epoch from max(step.at) - (select list_began_at from reconciler))
+    from turn join item on item.key = turn.item_key left join step on step.turn_id = turn.id and step.ordinal = 2
+    where turn.admitted_at is not null and item.identifier like %s
 """
 _UNDER_WAY = """
     select (select count(*) from turn where status in ('queued', 'running'))
@@ -78,11 +81,12 @@ def run(size: Size, ground: Ground) -> list[Line]:
     with _stand(size, ground) as stand:
         stand.theirs()
         stand.ours()
-        rounds = [(stand.ours(), stand.theirs(), stand.beside_the_relay()) for _ in range(size.pairs)]
-    ours, theirs, relaying = (size.cards / measure.middle(taken) for taken in zip(*rounds, strict=True))
+        rounds = [(*stand.ours(), stand.theirs(), *stand.beside_the_relay()) for _ in range(size.pairs)]
+    ours, ready, theirs, relaying, _ = (size.cards / measure.middle(taken) for taken in zip(*rounds, strict=True))
     return [
         _line(f"{size.cards} turns started", ours, theirs),
         _line(f"{size.cards} turns started, relay at work", relaying, theirs),
+        Line(f"{size.cards} workspaces ready for their agents", f"{ready:.0f} a second"),
     ]
 
 
@@ -108,8 +112,8 @@ class _Stand:
     app: Celery
     controller: str
 
-    def ours(self) -> float:
-        """Seconds from the beginning of the tick to the last admission, while nothing is written back."""
+    def ours(self) -> tuple[float, float]:
+        """Seconds from the beginning of the tick to the last admission and to the last workspace; nothing is posted."""
         control, to = self.app.control, [self.controller]
         control.cancel_consumer("relay", destination=to, reply=True)
         taken = self._round()
@@ -117,8 +121,8 @@ class _Stand:
         self._quieten()
         return taken
 
-    def beside_the_relay(self) -> float:
-        """Seconds from the beginning of the tick to the last admission, as it is in earnest."""
+    def beside_the_relay(self) -> tuple[float, float]:
+        """The same, as it is in earnest."""
         taken = self._round()
         self._quieten()
         return taken
@@ -133,16 +137,17 @@ class _Stand:
         assert answer, "the last raw task never came"
         return float(answer[1]) - began
 
-    def _round(self) -> float:
+    def _round(self) -> tuple[float, float]:
         with (self.folder / "gate").open("w") as gate:
             fcntl.flock(gate, fcntl.LOCK_EX)
             names = board.card("%", of_round=board.deal(self.folder / "deal", self.cards))
             self.app.send_task("tasks.reconcile", queue="control")
             ends = time.monotonic() + _PATIENCE_SECONDS
-            while self._row(_STARTED, names)[0] < self.cards:
+            while self._row(_STARTED, names)[1] < self.cards:
                 assert time.monotonic() < ends, "the turns never started"
                 time.sleep(_LOOK_EVERY_SECONDS)
-            return float(self._row(_STARTED, names)[1])
+            _, _, started, ready = self._row(_STARTED, names)
+            return float(started), float(ready)
 
     def _quieten(self) -> None:
         until(lambda: self._row(_UNDER_WAY)[0] == 0, timeout_seconds=_PATIENCE_SECONDS, what="quiet")
