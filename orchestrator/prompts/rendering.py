@@ -67,7 +67,16 @@ class LiquidPrompts:
 
 
 def _plain(values: Mapping[str, object], wanted: Iterable[str]) -> dict[str, object]:
-    return {name: _data(values.get(name)) for name in wanted}
+    """What is optional and empty is not there: `{% if issue.url %}` then asks what its author means."""
+    return {
+        name: _data(value if name in names.REQUIRED else _there(value))
+        for name in wanted
+        for value in [values.get(name)]
+    }
+
+
+def _there(value: object) -> object:
+    return None if value == "" else value
 
 
 def _data(value: object) -> object:
@@ -77,7 +86,7 @@ def _data(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {str(key): _data(each) for key, each in value.items()}
+        return {str(key): _data(_there(each)) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_data(each) for each in value]
     return str(value)
