@@ -142,8 +142,8 @@ class _Reader:
             case [[name], left, right] if name in _COMPARISONS:
                 sides = (govalues.printed(self._operand(unwrapped(side))) for side in (left, right))
                 return f" {_COMPARISONS[name]} ".join(sides)
-            case [["(", *_] as term]:
-                return self._condition(unwrapped(term))
+            case [["(", *inner, ")"]]:
+                return self._condition(inner)
             case [term]:
                 return govalues.truth(self._operand(term))
             case _:

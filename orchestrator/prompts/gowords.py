@@ -11,8 +11,12 @@ class Unspelled(Exception):
     """An action has no Liquid spelling that says exactly the same."""
 
 
+# Nobody's condition is deeper, and what reads them goes as deep as they do.
+MAX_DEPTH = 8
+
+
 def words(content: str) -> list[str]:
-    """The words of an action, every character accounted for; raises Unspelled for what is none."""
+    """The words of an action, every character accounted for and every bracket closed; raises Unspelled for others."""
     found: list[str] = []
     at, end = 0, len(content.rstrip())
     while at < end:
@@ -21,6 +25,13 @@ def words(content: str) -> list[str]:
             raise Unspelled
         found.append(word[1])
         at = word.end()
+    depth = 0
+    for word in found:
+        depth += (word == "(") - (word == ")")
+        if not 0 <= depth <= MAX_DEPTH:
+            raise Unspelled
+    if depth:
+        raise Unspelled
     return found
 
 

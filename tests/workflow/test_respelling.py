@@ -61,6 +61,12 @@ def test_the_prompt_says_what_it_said_in_go(body, bare, full):
         "{{ $x := .attempt }}{{ if .attempt }}{{ $x := .issue.title }}{{ end }}{{ $x }}",  # Go prints the first
         "{{ .issue.title }}{{ break }}",
         "{{ .issue.title }} {{",
+        "{{ if ( }}{{ end }}",  # brackets that are not closed, not opened, or deeper than anybody's thought
+        "{{ if ) }}{{ end }}",
+        "{{ if () }}{{ end }}",
+        "{{ if (((((((((.attempt))))))))) }}{{ end }}",
+        f"{{{{ if {'(' * 9000}.attempt{')' * 9000} }}}}{{{{ end }}}}",
+        f"{{{{ {'len (' * 9000}.attempt{')' * 9000} }}}}",
     ],
 )
 def test_what_is_not_wholly_known_is_not_respelled(body):
