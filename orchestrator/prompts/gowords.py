@@ -20,11 +20,11 @@ def words(content: str) -> list[str]:
     found: list[str] = []
     at, end = 0, len(content.rstrip())
     while at < end:
-        word = _WORD.match(content, at, end)
-        if word is None:
+        met = _WORD.match(content, at, end)
+        if met is None:
             raise Unspelled
-        found.append(word[1])
-        at = word.end()
+        found.append(met[1])
+        at = met.end()
     depth = 0
     for word in found:
         depth += (word == "(") - (word == ")")

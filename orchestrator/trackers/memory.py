@@ -51,9 +51,9 @@ class MemoryBoard:
 
     key: str = ""
     states: tuple[str, ...] = STATES
-    costly: bool = False  # whether it is one whose whole listing costs
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     history: list[Move] = field(default_factory=list)
+    costly: bool = field(default=False, kw_only=True)  # whether its tracker says that a whole listing costs
     _items: dict[str, Item] = field(default_factory=dict)
     _comments: dict[str, list[PostedComment]] = field(default_factory=dict)
     _spoiled: dict[str, str] = field(default_factory=dict)

@@ -52,7 +52,7 @@ def test_an_empty_board_is_one_stretch(bench: Bench):
 
 
 def test_cards_that_go_or_come_in_mid_round_hide_no_other(bench: Bench):
-    """Each card that is there from the beginning to the end is met, and each that went is told once it should have come."""
+    """Each card that is there from the beginning to the end is met, and one that went is told where it should come."""
     door = walked(bench)
     cards = [bench.add(f"Card {number}", "Done") for number in range(11)]
     known = [*cards, "elsewhere"]
