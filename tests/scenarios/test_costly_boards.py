@@ -1,6 +1,7 @@
 """A board whose whole listing would cost: each card has its stored answer all the same, and no slow look decides."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -110,6 +111,21 @@ def test_a_card_that_comes_back_is_the_listings_matter(costly: World):
     assert (answer(costly, "A-1"), costly.one("select count(*) from turn")) == (None, 1)
     costly.tick()
     assert costly.reason("A-1") == "running"
+
+
+def test_another_board_under_the_same_workflow_is_walked_anew(costly: World):
+    """What is known of the old one is no knowledge of this: it goes, and what is the same by chance is stored again."""
+    for card in ("A-1", "A-2"):
+        costly.add(card, state="Done")
+    costly.tick()
+    row = costly.store.workflows.current("world")
+    assert row is not None
+    costly.workflow = costly.bodies["other"] = replace(costly.workflow, scope="memory:other")
+    costly.store.workflows.publish(replace(row, body="other", digest="other", scope="memory:other"), interval_ms=30_000)
+    costly.delete("A-2")
+    costly.tick()
+    assert (answer(costly, "A-1"), answer(costly, "A-2")) == (("not_active", "Done"), None)
+    assert costly.one("select walk ->> 'scope' from reconciler") == "memory:other"
 
 
 def test_the_slow_look_starts_nothing(costly: World):
