@@ -80,8 +80,8 @@ def build(
 
 def named(text: str, inherited: Mapping[str, str]) -> dict[str, str]:
     """What is passed on to a hook because its text names it, as a workflow writes it: `$NAME` for its value."""
-    read = shell.read(text)
-    return {name: f"${name}" for name in {*read.names, *read.provided} if is_passed(name) and name in inherited}
+    asked = shell.read(text).looked_up
+    return {name: f"${name}" for name in asked if is_passed(name) and name in inherited}
 
 
 def is_passed(name: str) -> bool:

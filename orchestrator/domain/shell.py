@@ -31,12 +31,12 @@ _SOURCES = frozenset({".", "source", "eval"})
 class Reading:
     """What a text reads: each name with the line (0 is the first) where it does so first.
 
-    A name that the text sets itself, anywhere, is not among them; one whose absence it provides for (`${NAME:-x}`) is
-    in `provided`. `sources`: it runs text from elsewhere, which may set anything.
+    A name that the text sets itself, anywhere, is not among `names`, nor one whose absence it provides for, as in
+    `${NAME:-x}`; in `looked_up` both are. `sources`: it runs text from elsewhere, which may set anything.
     """
 
     names: dict[str, int]
-    provided: frozenset[str]
+    looked_up: frozenset[str]
     sources: bool
 
 
@@ -45,7 +45,7 @@ def read(text: str) -> Reading:
     scan = _Scan(text)
     scan.run()
     names = {name: line for name, line in scan.read.items() if name not in scan.assigned}
-    return Reading(names, frozenset(scan.provided - scan.assigned), scan.sources)
+    return Reading(names, frozenset({*scan.read, *scan.provided}), scan.sources)
 
 
 @dataclass(slots=True)

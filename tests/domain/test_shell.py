@@ -33,6 +33,12 @@ def test_a_name_is_read_where_the_shell_would_look_it_up(text, names):
     assert shell.read(text).names == names
 
 
+def test_what_is_provided_for_is_looked_up_all_the_same():
+    """Where it is set, its value counts; so whoever passes variables on must know of it."""
+    reading = shell.read(': "${A:=main}" ${B:-x}; C=${C:-y}; D=1; echo $D "$E"')
+    assert (reading.names, reading.looked_up) == ({"E": 0}, {"A", "B", "C", "D", "E"})
+
+
 def test_text_from_elsewhere_may_set_anything():
     """It is run and not read, so a name is told with that doubt."""
     assert [shell.read(text).sources for text in (". ./env; $A", "eval $A", "echo . $A")] == [True, True, False]
