@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
+from orchestrator.domain import shell
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 
 ALLOWED = ("PATH", "HOME", "SHELL", "TMPDIR", "USER", "LOGNAME", "TERM", "LANG", "LC_ALL", "SSH_AUTH_SOCK")
@@ -18,6 +19,13 @@ GIT_EMAIL = "stationkeeper@localhost"
 
 # Where a program that knows the peer system looks for the same facts.
 PREFIXES = ("STATIONKEEPER_", "SORTIE_")
+
+
+# A peer gives its hooks every variable of this prefix. Ours get those of them that their own text names: it is then the
+# workflow that names them, and a credential that only happens to be called so stays where it is.
+PEER_PREFIX = "SORTIE_"
+
+_ISSUE_ID, _ISSUE_IDENTIFIER, _WORKSPACE, _ATTEMPT = "ISSUE_ID", "ISSUE_IDENTIFIER", "WORKSPACE", "ATTEMPT"
 
 
 class Facts(Protocol):
@@ -70,15 +78,26 @@ def build(
     }
 
 
+def named(text: str, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What is passed on to a hook because its text names it, as a workflow writes it: `$NAME` for its value."""
+    asked = shell.read(text).looked_up
+    return {name: f"${name}" for name in asked if is_passed(name) and name in inherited}
+
+
+def is_passed(name: str) -> bool:
+    """Whether a hook is given the variable for no more than naming it."""
+    return name.startswith(PEER_PREFIX) and name not in NAMES
+
+
 def _facts(turn: Facts) -> dict[str, str]:
     facts = {
-        "ISSUE_ID": turn.issue_id,
-        "ISSUE_IDENTIFIER": turn.identifier,
-        "WORKSPACE": str(turn.workspace),
-        "ATTEMPT": str(turn.attempt),
+        _ISSUE_ID: turn.issue_id,
+        _ISSUE_IDENTIFIER: turn.identifier,
+        _WORKSPACE: str(turn.workspace),
+        _ATTEMPT: str(turn.attempt),
     }
     both = {prefix + name: value for prefix in PREFIXES for name, value in facts.items()}
-    return {**both, "STATIONKEEPER_TURN": str(turn.turn_id), "STATIONKEEPER_FENCE": str(turn.fence)}
+    return {**both, _TURN: str(turn.turn_id), _FENCE: str(turn.fence)}
 
 
 def _git(turn: Facts) -> dict[str, str]:
@@ -89,6 +108,18 @@ def _git(turn: Facts) -> dict[str, str]:
 
 
 _IDENTITY = {"NAME": GIT_NAME, "EMAIL": GIT_EMAIL}
+_TURN, _FENCE = "STATIONKEEPER_TURN", "STATIONKEEPER_FENCE"
+
+# Every name that a hook finds in its environment whatever the workflow passes on.
+NAMES = frozenset(
+    {
+        *ALLOWED,
+        *(f"GIT_{role}_{key}" for role in ("AUTHOR", "COMMITTER") for key in _IDENTITY),
+        *("GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_0", "GIT_CONFIG_VALUE_0"),
+        *(prefix + name for prefix in PREFIXES for name in (_ISSUE_ID, _ISSUE_IDENTIFIER, _WORKSPACE, _ATTEMPT)),
+        *(_TURN, _FENCE),
+    }
+)
 
 
 def _resolve(key: str, value: str, inherited: Mapping[str, str]) -> str:

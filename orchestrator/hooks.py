@@ -47,12 +47,13 @@ class SupervisedHooks:
         return HookEnd(_stop(exit_, order, supervisor), _how(exit_, order), _tail(order.output), order.output)
 
     def _process(self, order: HookOrder) -> ProcessOrder:
+        passed_on = {**environment.named(order.command, self._inherited), **order.env}
         return ProcessOrder(
             turn_id=order.turn_id,
             fence=order.fence,
             argv=("sh", "-c", order.command),
             cwd=order.workspace,
-            environment=environment.build(order, order.env, self._inherited, key="hooks.env"),
+            environment=environment.build(order, passed_on, self._inherited, key="hooks.env"),
             stdin=b"",
             transcript=order.output,
             timeout_seconds=order.timeout_seconds,

@@ -114,6 +114,11 @@ _OF_WORKFLOWS: tuple[tuple[str, str, Callable[[WorkflowView, datetime], float]],
         "Since the board was listed last; +Inf: never.",
         lambda each, now: _age(each.listed_at, now),
     ),
+    (
+        "whole_board_age_seconds",
+        "Since a look at the whole board began that came to its end; +Inf: never.",
+        lambda each, now: _age(each.whole_at, now),
+    ),
 )
 
 

@@ -64,6 +64,16 @@ def test_a_hook_sees_the_allow_list_and_what_it_is_passed_on(run, order):
     assert "DATABASE_URL" not in told
 
 
+@pytest.mark.proves("HK-07")
+def test_a_peers_variable_is_passed_to_the_hook_that_names_it_and_to_no_other(here, order):
+    """What a peer gives to every hook is here for the asking, and the facts of the turn are not to be overruled."""
+    theirs = {"SORTIE_REPO_URL": "$HOME/x", "SORTIE_TOKEN": "s3cret", "SORTIE_KIND": "bare", "SORTIE_ISSUE_ID": "99"}
+    with_theirs = hooks.SupervisedHooks({**INHERITED, **theirs})
+    words = "$SORTIE_REPO_URL ${SORTIE_NOT_SET:-none} ${SORTIE_KIND:=plain} $SORTIE_ISSUE_ID"
+    named = replace(order, command=f'echo "{words}"; env | grep -c TOKEN')
+    assert with_theirs.run(named, here.client).tail == "$HOME/x none bare 10\n0"
+
+
 def test_a_variable_that_is_not_there_names_its_key(run):
     """The hook does not start, and the reason says what to set where."""
     end = run("true", env={"KEY": "$NOT_THERE"})

@@ -71,6 +71,7 @@ def test_a_broken_contract_and_a_bad_file_are_told_and_heal(world):
 def test_ages_are_by_the_clock_that_stamped_them(world):
     """An unsent write grows older; a workflow that never ticked says so."""
     assert numbers(world)["last_tick_age_seconds", "world"] == float("inf")
+    assert numbers(world)["whole_board_age_seconds", "world"] == float("inf")
     world.add("A-1")
     world.tick()
     world.deliver()
@@ -78,6 +79,7 @@ def test_ages_are_by_the_clock_that_stamped_them(world):
     told = numbers(world)
     assert 50 <= told["outbox_oldest_age_seconds", "world", "pending"] < 100
     assert 50 <= told["last_tick_age_seconds", "world"] < 100
+    assert 50 <= told["whole_board_age_seconds", "world"] < 100
     assert told["outbox_rows", "world", "pending"] > 0
     assert told["outbox_oldest_age_seconds", "world", "unknown"] == 0
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from orchestrator.cli import output, records
+from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.status import ago, way_out
-from orchestrator.store.views import Explanation, HoldView, TaskView, TurnView, WaitView, WorkspaceView, WriteView
+from orchestrator.domain.select import NotDispatched
+from orchestrator.store.views import (
+    Explanation,
+    HoldView,
+    TaskView,
+    TurnView,
+    WaitView,
+    WorkflowView,
+    WorkspaceView,
+    WriteView,
+)
 
 
 def command(
@@ -20,14 +32,29 @@ def command(
     """Say why a card is where it is, and what would change that."""
     with records.reading() as queries:
         explanations = queries.explain(key)
-    if not explanations:
-        raise records.unknown(key)
+        if not explanations:
+            now, boards = queries.boards()
+            raise Trouble(Exit.BROKEN, unseen(key, boards, now))
     if as_json:
         output.show_json([dataclasses.asdict(explanation) for explanation in explanations])
         return
     for explanation in explanations:
         for sentence in sentences(explanation):
             typer.echo(sentence)
+
+
+def unseen(key: str, boards: Sequence[WorkflowView], now: datetime) -> str:
+    """What to say of a card that no record bears: which boards it is not on, as of when each was read whole."""
+    lines = [f"{key}: no record of it; expected the identifier or id of a card, say BACK-12"]
+    for each in boards:
+        if each.whole_at is None:
+            lines.append(f"  {each.name}: its board {each.scope} was not read whole yet; ask again in a while")
+        else:
+            at = f"{output.text(each.whole_at)} ({ago(each.whole_at, now)})"
+            lines.append(f"  {each.name}: it was not on the board {each.scope} as of {at}")
+    if not boards:
+        lines.append("  no workflow is in force: nobody has looked at any board")
+    return "\n".join(lines)
 
 
 def sentences(told: Explanation) -> Iterator[str]:
@@ -88,7 +115,9 @@ def _unsent(write: WriteView, told: Explanation) -> str:
 
 def _waiting(wait: WaitView, told: Explanation) -> str:
     detail = f" ({wait.detail})" if wait.detail else ""
-    return f"the last tick left it out: {wait.reason}{detail}, since {ago(wait.since, told.now)}"
+    elsewhere = wait.reason == NotDispatched.NOT_ACTIVE.value and told.whole_at is not None
+    read = f"; its whole board was read last {ago(told.whole_at, told.now)}" if elsewhere else ""
+    return f"the last tick left it out: {wait.reason}{detail}, since {ago(wait.since, told.now)}{read}"
 
 
 def _task(task: TaskView) -> str:

@@ -39,6 +39,7 @@ def tables(overview: Overview) -> tuple[Rows, ...]:
     """What a person looks for, the most urgent last: a terminal shows the end."""
     return (
         _workers(overview),
+        _warnings(overview),
         _workflows(overview),
         _waits(overview),
         _turns(overview),
@@ -63,10 +64,13 @@ def _workers(overview: Overview) -> Rows:
 def _workflows(overview: Overview) -> Rows:
     now = overview.now
     rows = [
-        (_called(each), each.version, each.open_turns, ago(each.ticked_at, now), ago(each.listed_at, now))
+        (
+            *(_called(each), each.version, each.open_turns),
+            *(ago(at, now) for at in (each.ticked_at, each.listed_at, each.whole_at)),
+        )
         for each in overview.workflows
     ]
-    return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing"), rows)
+    return Rows("workflows", ("name", "version", "open turns", "last tick", "last listing", "whole board"), rows)
 
 
 def _called(each: WorkflowView) -> str:
@@ -89,6 +93,12 @@ def _problems(overview: Overview) -> Rows:
         ),
     ]
     return Rows("problems", ("workflow", "where", "problem"), rows)
+
+
+def _warnings(overview: Overview) -> Rows:
+    """What is doubtful in the files in force, each with its line."""
+    rows = [(each.name, warning) for each in overview.workflows for warning in each.warnings]
+    return Rows("warnings", ("workflow", "what is doubtful in its file"), rows)
 
 
 def _waits(overview: Overview) -> Rows:

@@ -17,8 +17,12 @@ from orchestrator.ports.workflows import WorkflowInvalid
 def command(
     file: Annotated[Path, typer.Argument(help="The workflow file, or a folder of them.")] = Path("WORKFLOW.md"),
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document.")] = False,  # noqa: FBT002 - a flag
+    respell: Annotated[bool, typer.Option("--respell", help="Print the prompt in Liquid.")] = False,  # noqa: FBT002
 ) -> None:
     """Judge a workflow file offline: every error and warning with its line, and what is not used."""
+    if respell:
+        typer.echo(_liquid(file))
+        return
     results = list(_judged(file))
     if as_json:
         output.show_json(results)
@@ -28,6 +32,13 @@ def command(
     broken = sum(not result["valid"] for result in results)
     if broken:
         raise Trouble(Exit.CONFIGURATION, f"{broken} of {len(results)} workflow file(s) cannot be used")
+
+
+def _liquid(file: Path) -> str:
+    """The prompt of a file; an action of Go that has no spelling stands in it as it was."""
+    if file.is_dir():
+        raise Trouble(Exit.USAGE, f"{file} is a folder; name the one file whose prompt you want to see")
+    return judge.door([file]).liquid(file)
 
 
 def _judged(path: Path) -> Iterator[dict[str, object]]:

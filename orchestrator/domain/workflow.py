@@ -82,6 +82,7 @@ class Workflow:
     agent: AgentSettings
     prompt: str
     interval_ms: int = 30_000
+    whole_board_ms: int = 600_000
     scope: str = ""
     hooks: HookSettings = HookSettings()
     warnings: tuple[str, ...] = ()

@@ -74,6 +74,8 @@ class Publisher:
         follows = not row.retired and (row.digest, row.path) == (file.digest, str(file.path))
         if (was_edited or last is None) and not follows:
             telemetry.workflow_warned(str(file.path), warning=_not_followed(row, file))
+        elif was_edited or last is None:
+            self._ports.store.workflows.set_warnings(row.name, file.workflow.warnings, version=row.version)
         if last is None and row.digest == file.digest:
             # Of a process that did not live to see it mended.
             self._ports.store.workflows.set_file_problem(row.path, None, version=row.version)
@@ -139,7 +141,8 @@ def enforce(store: Store, files: list[WorkflowFile], *, door: Workflows, alone: 
         was = next((old for old in store.workflows.all() if alone and _was(old, file)), None)
         if row is None or was is not None or row.retired or (row.digest, row.path) != (file.digest, str(file.path)):
             seen_version = row.version if row is not None else 0
-            put_in_force(store, file, seen_version=seen_version, door=door, instead_of=was)
+            row = put_in_force(store, file, seen_version=seen_version, door=door, instead_of=was)
+        store.workflows.set_warnings(row.name, file.workflow.warnings, version=row.version)
         store.workflows.set_file_problem(str(file.path), None)
 
 

@@ -19,8 +19,9 @@ from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, Malformed, Records
 from orchestrator.domain.select import NotDispatched
 from orchestrator.domain.step import is_flow
+from orchestrator.domain.walk import Walk
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import apply, blockers, tidy
+from orchestrator.engine import apply, blockers, tidy, walk
 from orchestrator.engine.flows import tick as flows
 from orchestrator.engine.run import TickLost, keep
 from orchestrator.ports import Ports
@@ -38,11 +39,13 @@ class Report:
     counts: Mapping[str, int]
     fault: str | None = None
     blockers_read_to: str | None = None
+    walk: Walk | None = None
 
     def as_row(self) -> dict[str, object]:
         """As it is kept on the reconciler row."""
         read_to = {} if self.blockers_read_to is None else {"blockers_read_to": self.blockers_read_to}
-        return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault, **read_to}
+        came = {} if self.walk is None else {"walk": self.walk.as_row()}
+        return {"listing": self.listing, "counts": dict(self.counts), "fault": self.fault, **read_to, **came}
 
 
 def ring(ports: Ports, workflow: str | None = None, *, full: bool, only: str | None = None) -> Report | None:
@@ -90,14 +93,16 @@ def _tick(ports: Ports, grant: TickGrant, only: str | None) -> Report:
     _brake(ports, grant, records=records, plan=plan)
     _say_malformed(board, records)
     waits = apply.carry_out(ports, grant, plan, row=row, workflow=workflow)
+    known = walk.told_anew(ports.tracker(workflow), grant, workflow=workflow, board=board, records=records)
     written = ports.store.items.save_waits(
-        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole or row.retired, known=records.waits
+        grant.workflow, waits, identifiers=_identifiers(board), whole=board.whole or row.retired, known=known
     )
+    came = walk.look(ports, grant, workflow=workflow, board=board, records=records)
     if grant.listing:
         tidy.look(ports, grant, workflow=workflow, board=board)
     for other in plan.yields_to:
         ports.store.reconciler.request(other, listing=True)
-    report = Report(grant.workflow, grant.listing, plan.counts(), fault, read_to)
+    report = Report(grant.workflow, grant.listing, plan.counts(), fault, read_to, came)
     said = {"counts": dict(report.counts), "fault": fault, "waits_written": written}
     telemetry.tick(grant.workflow, listing=grant.listing, report=said)
     return report

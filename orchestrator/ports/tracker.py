@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -84,6 +84,29 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """A card and the state in which it stands, and no more of it."""
+
+    id: str
+    identifier: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A part of the whole board in the board's own order, whatever states its cards are in.
+
+    `gone` are those of the ids asked about that belong into this part and are not on the board. `behind` is where the
+    next stretch begins, in the adapter's own words; None: the board ends here.
+    """
+
+    cards: tuple[Standing, ...]
+    malformed: tuple[Malformed, ...] = ()
+    gone: frozenset[str] = frozenset()
+    behind: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """The card is in the state that was asked for, by this call."""
 
@@ -146,6 +169,24 @@ class Tracker(Protocol):
 
     def comment(self, item_id: str, key: str, body: str) -> None:
         """Make the comment that bears the hidden `key`, or edit it in place; of doubles the oldest is kept."""
+        ...
+
+
+@runtime_checkable
+class Walked(Protocol):
+    """A board whose whole listing costs, and that can be walked over instead, a bounded stretch at a time.
+
+    A tracker whose profile does not say `whole_board` should be one: else no card outside of the listed states has a
+    stored reason.
+    """
+
+    def walk(self, behind: str | None, known: Collection[str]) -> Stretch:
+        """The stretch that begins behind the last one (None: at the board's beginning).
+
+        A card that is there from the first stretch to the last is in one of them, whatever is added, moved or deleted
+        meanwhile. Of `known`, the ids that somebody keeps a record of, each that is gone is told in one of them, at the
+        latest in the last. Raises TrackerError; the same stretch can be asked for again.
+        """
         ...
 
 

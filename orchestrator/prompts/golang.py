@@ -1,7 +1,8 @@
 """The Liquid spelling of each action of a Go template, for people who bring a prompt from a system that uses those.
 
-Only what prompts are made of is spelled: fields, `if`, `with`, `range`, comparisons, a dozen functions. An action that
-has no spelling here is named too, and left to its author. Nothing is rewritten behind anybody's back.
+Only what prompts are made of is spelled: fields, `if`, `with`, `range`, comparisons, a few functions; and only where
+the spelling says exactly the same (what is absent prints nothing, where Go prints `<no value>`). An action that has no
+such spelling is named too, and left to its author. A spelling has the lines of its action, so that line numbers stay.
 """
 
 from __future__ import annotations
@@ -10,39 +11,33 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from orchestrator.prompts import names
+from orchestrator.prompts import govalues, names
+from orchestrator.prompts.govalues import Kind, Value
+from orchestrator.prompts.gowords import Unspelled, split, terms, unwrapped, words
 
 _ACTION = re.compile(r"\{\{(-?)(.*?)(-?)\}\}", re.DOTALL)
 # An action whose end is missing would be looked for to the end of the file from each of its openings.
 _OPENING, _CLOSING = "{{", "}}"
-_WORDS = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|:=|[()|,]|[^\s()|,"`]+')
 # What Go actions begin with, and no output of Liquid that we know.
 _GO = re.compile(
     r"\s*(?:[.$(]|/\*|(?:if|else|end|range|with|define|template|block|break|continue"
-    r"|not|and|or|eq|ne|len|index|printf|lower|upper|trim|join|default)\b)"
+    r"|not|and|or|eq|ne|len|index|printf|toJSON|lower|upper|trim|join|default)\b)"
 )
 
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+# Each with the kinds of value for which both do the same.
+_TEXTS = frozenset({Kind.TEXT, Kind.OPTIONAL, Kind.OPAQUE})
 _FILTERS = {
-    "lower": "downcase",
-    "upper": "upcase",
-    "trim": "strip",
-    "title": "capitalize",
-    "html": "escape",
-    "urlquery": "url_encode",
-    "join": "join",
-    "default": "default",
-    "len": "size",
+    "lower": ("downcase", _TEXTS),
+    "upper": ("upcase", _TEXTS),
+    "trim": ("strip", _TEXTS),
+    "urlquery": ("url_encode", _TEXTS),
+    "default": ("default", _TEXTS),
+    "join": ("join", frozenset({Kind.LIST})),
+    "len": ("size", frozenset({Kind.LIST})),
 }
-# Fields that are empty rather than absent: false in Go, true in Liquid. All others are nothing when they are not there.
-_MAY_BE_EMPTY = frozenset(
-    f"issue.{name}" for name in (["id", "identifier", "title", "state", "description", "labels", "blocked_by"])
-)
-_BOOLEANS = frozenset({"run.is_continuation", "issue.dispatchable"})
-
-
-class _Unspelled(Exception):
-    """An action has no spelling here."""
+_OPTIONS = frozenset({"default", "join"})  # these take a text; the others take nothing
+_TEXT = re.compile(r'"[^"\\{}%]*"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +51,12 @@ class Spelling:
 
 @dataclass(slots=True)
 class _Block:
-    """An open `if`, `with` or `range`: how Liquid closes it, and what the dot is inside."""
+    """An open `if`, `with` or `range`: how Liquid closes it, what the dot is inside and outside, its loop's index."""
 
     closing: str
-    dot: str
+    dot: Value | None
+    outer: Value | None = None
+    index: str | None = None
 
 
 @dataclass(slots=True)
@@ -67,16 +64,18 @@ class _Reader:
     """Goes through the actions in order, as what the dot means depends on the blocks around it."""
 
     blocks: list[_Block] = field(default_factory=list)
+    assigned: set[str] = field(default_factory=set)
 
     def spelled(self, content: str) -> str:
-        """The action in Liquid, with `{{` or `{%`; raises _Unspelled."""
+        """The action in Liquid, with `{{` or `{%`; raises Unspelled."""
         if content.lstrip().startswith("/*"):
-            return f"{{% comment %}}{content.strip()[2:-2]}{{% endcomment %}}"
-        words = _WORDS.findall(content)
-        match words:
+            return _comment(content.strip())
+        found = words(content)
+        match found:
             case ["end"] if self.blocks:
                 return f"{{% {self.blocks.pop().closing} %}}"
             case ["else"] if self.blocks:
+                self.blocks[-1].dot, self.blocks[-1].index = self.blocks[-1].outer, None
                 return "{% else %}"
             case ["else", "if", *condition] if self.blocks and self.blocks[-1].closing == "endif":
                 return f"{{% elsif {self._condition(condition)} %}}"
@@ -87,111 +86,136 @@ class _Reader:
             case ["range", *value]:
                 return self._range(value)
             case [name, ":=", *value] if name.startswith("$"):
-                return f"{{% assign {name[1:]} = {self._output(value)} %}}"
+                spelled = self._output(value)
+                return f"{{% assign {self._declared(name)} = {spelled} %}}"
             case _:
-                return f"{{{{ {self._output(words)} }}}}"
+                return f"{{{{ {self._output(found)} }}}}"
 
     def unspelled(self, content: str) -> None:
         """Remember a block whose opening had no spelling, so that its `end` is not taken for another's."""
         if re.match(r"\s*(?:if|with|range|define|block)\b", content):
-            self.blocks.append(_Block("endif", self._dot()))
+            self.blocks.append(_Block("endif", self._dot(), self._dot()))
 
     def _if(self, condition: list[str]) -> str:
         spelled = self._condition(condition)
-        self.blocks.append(_Block("endif", self._dot()))
+        self.blocks.append(_Block("endif", self._dot(), self._dot()))
         return f"{{% if {spelled} %}}"
 
-    def _with(self, value: list[str]) -> str:
-        spelled = self._operand(value)
-        self.blocks.append(_Block("endif", spelled))
-        return f"{{% if {self._truth(spelled)} %}}"
+    def _with(self, found: list[str]) -> str:
+        value = self._operand(found)
+        self.blocks.append(_Block("endif", value, self._dot()))
+        return f"{{% if {govalues.truth(value)} %}}"
 
-    def _range(self, value: list[str]) -> str:
-        name = f"each{sum(block.closing == 'endfor' for block in self.blocks) + 1}"
-        if ":=" in value:
-            name = value[value.index(":=") - 1].removeprefix("$")
-            value = value[value.index(":=") + 1 :]
-        spelled = self._operand(value)
-        self.blocks.append(_Block("endfor", name))
-        return f"{{% for {name} in {spelled} %}}"
+    def _range(self, found: list[str]) -> str:
+        index, name = None, f"each{sum(block.closing == 'endfor' for block in self.blocks) + 1}"
+        match found:
+            case [given, ":=", *found] if given.startswith("$"):
+                name = self._loop(given)
+            case [counted, ",", given, ":=", *found] if counted.startswith("$") and given.startswith("$"):
+                index, name = counted[1:], self._loop(given)
+        value = self._operand(found)
+        each = Value(name, govalues.element(value))
+        self.blocks.append(_Block("endfor", each, self._dot(), index))
+        return f"{{% for {name} in {value.text} %}}"
 
-    def _condition(self, words: list[str]) -> str:
+    def _declared(self, name: str) -> str:
+        """A variable of the template's own. Go's belong to their block and Liquid's to the template: one of a name."""
+        plain = self._loop(name)
+        if any(block.dot and block.dot.text == plain for block in self.blocks):
+            raise Unspelled
+        self.assigned.add(plain)
+        return plain
+
+    def _loop(self, name: str) -> str:
+        plain = name.removeprefix("$")
+        if plain in govalues.RESERVED | self.assigned or not re.fullmatch(r"(?!each\d)[A-Za-z_]\w*", plain):
+            raise Unspelled
+        return plain
+
+    def _condition(self, found: list[str]) -> str:
         """A condition; Liquid knows `and` and `or`, compares in between, and has neither `not` nor brackets."""
-        match _terms(words):
-            case [["and" | "or" as word], *terms]:
-                conditions = [self._condition(_unwrapped(term)) for term in terms]
-                if any({"and", "or"} & set(condition.split()) for condition in conditions):
-                    raise _Unspelled  # Liquid reads them from right to left, whatever brackets meant
-                return f" {word} ".join(conditions)
+        match terms(found):
+            case [["and" | "or" as word], *conditions]:
+                return _chain(word, [self._condition(unwrapped(each)) for each in conditions])
             case [["not"], term]:
-                return self._untruth(self._operand(_unwrapped(term)))
+                return govalues.truth(self._operand(unwrapped(term)), negated=True)
             case [[name], left, right] if name in _COMPARISONS:
-                return f"{self._operand(_unwrapped(left))} {_COMPARISONS[name]} {self._operand(_unwrapped(right))}"
+                sides = (govalues.printed(self._operand(unwrapped(side))) for side in (left, right))
+                return f" {_COMPARISONS[name]} ".join(sides)
+            case [["(", *inner, ")"]]:
+                return self._condition(inner)
             case [term]:
-                return self._truth(self._operand(_unwrapped(term)))
+                return govalues.truth(self._operand(term))
             case _:
-                raise _Unspelled
+                raise Unspelled
 
-    def _truth(self, operand: str) -> str:
-        if operand in _MAY_BE_EMPTY:
-            return f"{operand} != blank"
-        known = {*names.VARIABLES, *(block.dot.partition(".")[0] for block in self.blocks)}
-        return operand if operand.partition(".")[0] in known else _refuse()
-
-    def _untruth(self, operand: str) -> str:
-        truth = self._truth(operand)
-        if truth != operand:
-            return f"{operand} == blank"
-        return f"{operand} == false" if operand in _BOOLEANS else f"{operand} == nil"
-
-    def _output(self, words: list[str]) -> str:
+    def _output(self, found: list[str]) -> str:
         """A value with its filters; a function with its value behind it becomes a filter too."""
-        first, *pipes = _split(words, "|")
-        match _terms(first):
+        first, *pipes = split(found, "|")
+        match terms(first):
             case [[name], *options, value] if name in _FILTERS:
-                return " | ".join(
-                    [self._operand(_unwrapped(value)), self._filter(name, options), *self._filters(pipes)]
-                )
+                spelled, calls = self._operand(unwrapped(value)), [(name, options)]
             case _:
-                return " | ".join([self._operand(first), *self._filters(pipes)])
-
-    def _filters(self, pipes: list[list[str]]) -> Iterator[str]:
+                spelled, calls = self._operand(first), []
         for pipe in pipes:
-            (name, *_), *options = _terms(pipe) or [[""]]
-            yield self._filter(name, options)
+            (name, *_), *options = terms(pipe) or [[""]]
+            calls.append((name, options))
+        for name, options in calls:
+            spelled = _filtered(spelled, name, options)
+        return govalues.printed(spelled)
 
-    def _filter(self, name: str, options: list[list[str]]) -> str:
-        if name not in _FILTERS:
-            raise _Unspelled
-        given = ", ".join(self._operand(option) for option in options)
-        return f"{_FILTERS[name]}: {given}" if given else _FILTERS[name]
-
-    def _operand(self, words: list[str]) -> str:
-        match _terms(words):
-            case [["len"], value]:
-                return f"{self._operand(_unwrapped(value))}.size"
-            case [["index"], value, [key]] if re.fullmatch(r'\d+|"\w+"', key):
-                return f"{self._operand(_unwrapped(value))}[{key}]"
+    def _operand(self, found: list[str]) -> Value:
+        match terms(found):
+            case [["len"], term]:
+                value = self._operand(unwrapped(term))
+                return Value(f"{value.text}.size", Kind.NUMBER) if value.kind is Kind.LIST else _refuse()
+            case [["index"], term, [key]] if re.fullmatch(r"\d+", key):
+                value = self._operand(unwrapped(term))
+                govalues.element(value)
+                return Value(f"{value.text}[{key}]", Kind.OPTIONAL) if value.text == "issue.labels" else _refuse()
             case [[word]]:
                 return self._word(word)
             case _:
-                raise _Unspelled
+                raise Unspelled
 
-    def _word(self, word: str) -> str:
+    def _word(self, word: str) -> Value:
         if word == ".":
             return self._dot() or _refuse()
         if re.fullmatch(r"\$(?:\.\w+)+", word):
-            return _flat(word[2:])
-        if re.fullmatch(r"\$\w+(?:\.\w+)*", word):
-            return word[1:]
+            return govalues.field(word[2:])
+        if re.fullmatch(r"\$\w+(?:\.\w+)?", word):
+            return self._variable(*word[1:].split("."))
         if re.fullmatch(r"(?:\.\w+)+", word):
-            return _flat(f"{self._dot()}{word}" if self._dot() else word[1:])
-        if re.fullmatch(r'-?\d+(?:\.\d+)?|true|false|nil|"[^"\\]*"', word):
-            return word
-        raise _Unspelled
+            return self._field(word)
+        if re.fullmatch(r"-?\d+(?:\.\d+)?|true|false|nil", word) or _TEXT.fullmatch(word):
+            return Value(word, Kind.OPAQUE)
+        raise Unspelled
 
-    def _dot(self) -> str:
-        return self.blocks[-1].dot if self.blocks else ""
+    def _field(self, path: str) -> Value:
+        """A field of what the dot is: of everything, of the parent, or of a card that a loop is at."""
+        dot = self._dot()
+        if dot is None:
+            return govalues.field(path[1:])
+        if dot.kind is not Kind.RECORD:
+            raise Unspelled
+        if dot.text.partition(".")[0] in names.VARIABLES:
+            return govalues.field(f"{dot.text}{path}")
+        return self._variable(dot.text, *path[1:].split("."))
+
+    def _variable(self, name: str, *path: str) -> Value:
+        loops = [block for block in self.blocks if block.closing == "endfor"]
+        if loops and loops[-1].index == name and not path:
+            return Value("forloop.index0", Kind.NUMBER)
+        each = next((block.dot for block in reversed(loops) if block.dot and block.dot.text == name), None)
+        if each is None:
+            return Value(name, Kind.OPAQUE) if name in self.assigned and not path else _refuse()
+        if not path:
+            return each
+        fits = each.kind is Kind.RECORD and path in {("id",), ("identifier",), ("state",)}
+        return Value(f"{name}.{path[0]}", Kind.OPTIONAL) if fits else _refuse()
+
+    def _dot(self) -> Value | None:
+        return self.blocks[-1].dot if self.blocks else None
 
 
 def spellings(template: str) -> tuple[Spelling, ...]:
@@ -213,47 +237,45 @@ def _actions(template: str) -> Iterator[re.Match[str]]:
 
 
 def _spelled(reader: _Reader, action: re.Match[str]) -> str | None:
+    before, content, after = action.groups()
     try:
-        liquid = reader.spelled(action[2])
-    except _Unspelled:
-        reader.unspelled(action[2])
+        liquid = reader.spelled(content)
+        if (before and not content[:1].isspace()) or (after and not content[-1:].isspace()):
+            return None  # `{{-3}}` is a number and no trimming
+    except Unspelled:
+        reader.unspelled(content)
         return None
-    return f"{liquid[:2]}{action[1]}{liquid[2:-2]}{action[3]}{liquid[-2:]}"
+    lines = "\n" * (action[0].count("\n") - liquid.count("\n"))
+    return f"{liquid[:2]}{before}{liquid[2:-2]}{lines}{after}{liquid[-2:]}"
 
 
-def _flat(path: str) -> str:
-    """A parent has fields there; here it is the identifier."""
-    return re.sub(r"^issue\.parent\.(?:id|identifier)$", "issue.parent", path)
+def _comment(content: str) -> str:
+    """A comment ends where Go's does, and has nothing in it that Liquid would look at."""
+    text = content[2:-2]
+    if not content.endswith("*/") or "*/" in text or any(mark in text for mark in ("{%", "%}", "{{", "}}")):
+        raise Unspelled
+    return f"{{% comment %}}{text}{{% endcomment %}}"
 
 
-def _terms(words: list[str]) -> list[list[str]]:
-    """The words of a call, each bracket with what is in it as one term."""
-    terms: list[list[str]] = []
-    depth = 0
-    for word in words:
-        if depth:
-            terms[-1].append(word)
-        else:
-            terms.append([word])
-        depth += (word == "(") - (word == ")")
-    return terms
+def _chain(word: str, conditions: list[str]) -> str:
+    """Conditions of one word; Liquid reads a mixture from right to left, whatever brackets meant."""
+    other = {"and": "or", "or": "and"}[word]
+    if not conditions or any(other in each.split() for each in conditions):
+        raise Unspelled
+    return f" {word} ".join(conditions)
 
 
-def _unwrapped(term: list[str]) -> list[str]:
-    return term[1:-1] if len(term) > 1 and term[0] == "(" and term[-1] == ")" else term
+def _filtered(value: Value, name: str, options: list[list[str]]) -> Value:
+    liquid, kinds = _FILTERS.get(name, ("", frozenset()))
+    if value.kind not in kinds or len(options) != (name in _OPTIONS):
+        raise Unspelled
+    if not options:
+        return Value(f"{value.text} | {liquid}", Kind.NUMBER if name == "len" else Kind.TEXT)
+    option = " ".join(options[0])
+    if not _TEXT.fullmatch(option):
+        raise Unspelled
+    return Value(f"{value.text} | {liquid}: {option}", Kind.TEXT)
 
 
-def _split(words: list[str], mark: str) -> list[list[str]]:
-    parts: list[list[str]] = [[]]
-    depth = 0
-    for word in words:
-        depth += (word == "(") - (word == ")")
-        if word == mark and not depth:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return parts
-
-
-def _refuse() -> str:
-    raise _Unspelled
+def _refuse() -> Value:
+    raise Unspelled

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from liquid.exceptions import LiquidError
 from liquid.static_analysis import TemplateAnalysis, Variable
 
-from orchestrator.prompts import box, golang, names
+from orchestrator.prompts import box, golang, names, respelling
 
 # All of an item's fields fit into a sentence; Liquid's sixty filters do not.
 _WORTH_LISTING = len(names.ISSUE)
@@ -60,19 +60,23 @@ def sentence(found: TemplateProblem) -> str:
 
 
 def _foreign(template: str) -> tuple[TemplateProblem, ...]:
-    """A Go template, action by action; what no Liquid could read is explained by that alone."""
+    """A Go template, action by action; what no Liquid could read is explained by that alone.
+
+    Where the rest can be respelled, only what has no spelling is named.
+    """
     if len(template) > box.MAX_TEMPLATE_CHARACTERS:
         return ()
-    return tuple(
-        TemplateProblem(_line(template, each.index), _spelled(each))
-        for each in golang.spellings(template)[:MAX_PROBLEMS]
-    )
+    found = golang.spellings(template)
+    unspelled = [each for each in found if each.liquid is None]
+    told = found if respelling.is_mixed(template, found) or not unspelled else unspelled
+    return tuple(TemplateProblem(_line(template, each.index), _spelled(each)) for each in told[:MAX_PROBLEMS])
 
 
 def _spelled(each: golang.Spelling) -> str:
-    action = " ".join(each.action.split())
+    action = respelling.shown(each.action)
     if each.liquid is None:
-        return f"{action} is of a Go template and has no Liquid spelling known here; write it by hand or leave it out"
+        remedy = "write it by hand (`orchestrator validate FILE --respell` prints the rest) or leave it out"
+        return f"{action} is of a Go template and has no Liquid spelling known here; {remedy}"
     return f"{action} is of a Go template; prompts are Liquid, write: {each.liquid}"
 
 

@@ -24,6 +24,8 @@ ISSUE = (
     "created_at",
     "updated_at",
 )
+# Always there, maybe empty; every other field is absent rather than empty.
+REQUIRED = frozenset({"id", "identifier", "title", "description", "state"})
 RUN = ("turn_number", "max_turns", "is_continuation")
 
 # None: a value without fields of its own.

@@ -46,7 +46,7 @@ class LiquidPrompts:
         if found:
             raise PromptFailed(judging.sentence(found[0]))
         values = {
-            "issue": {name: _data(getattr(item, name, None)) for name in names.ISSUE},
+            "issue": {name: _field(item, name) for name in names.ISSUE},
             "run": {name: _data(run.get(name)) for name in names.RUN},
             "attempt": attempt,
             "retry_kind": retry_kind,
@@ -66,6 +66,16 @@ class LiquidPrompts:
         return self.render(GUIDANCE, item, attempt=attempt, run=run, retry_kind=retry_kind)
 
 
+def _field(item: Item, name: str) -> object:
+    value = getattr(item, name)
+    return _data(value if name in names.REQUIRED else _there(value))
+
+
+def _there(value: object) -> object:
+    """What is optional and empty is not there: `{% if issue.url %}` then asks what its author means."""
+    return None if value == "" else value
+
+
 def _data(value: object) -> object:
     """Values that Liquid may hold: no object of ours, whose attributes a template could reach for."""
     if value is None or isinstance(value, bool | int | float | str):
@@ -73,9 +83,9 @@ def _data(value: object) -> object:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Mapping):
-        return {str(key): _data(each) for key, each in value.items()}
+        return {str(key): _data(_there(each)) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [_data(each) for each in value]
     if is_dataclass(value):
-        return {part.name: _data(getattr(value, part.name)) for part in fields(value)}
+        return {part.name: _data(_there(getattr(value, part.name))) for part in fields(value)}
     return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -79,6 +79,18 @@ class Items:
     ) -> None:
         """Place the hold of `kind` on a workflow, once; None lifts it. A person's later release stands."""
         holds.hold_workflow(self._database, workflow, hold, kind=kind, seen_at=seen_at)
+
+    def save_elsewhere(
+        self,
+        grant: TickGrant,
+        waiting: Mapping[str, Wait],
+        *,
+        gone: Collection[str],
+        identifiers: Mapping[str, str],
+        known: Mapping[str, str],
+    ) -> int | None:
+        """Store the reasons of cards that no listing showed; None when the right to the tick is lost."""
+        return waits.save_elsewhere(self._database, grant, waiting, gone=gone, identifiers=identifiers, known=known)
 
     def save_waits(
         self,

@@ -5,6 +5,7 @@ A key is an identifier or an item's id, in any case of letters; several boards m
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from orchestrator.store.database import Database, Row, Session
@@ -34,7 +35,8 @@ _WORKFLOWS = """
     select workflow.name, workflow.version, workflow.scope, version.path, workflow.interval_ms, workflow.problem,
         workflow.file_problem, workflow.open_turns, ring.due_began_at as ticked_at, ring.list_began_at as listed_at,
         coalesce(ring.running_until > stationkeeper_now(), false) as ticking, ring.report, workflow.retired_at,
-        workflow.rest_until, workflow.rest_why
+        workflow.rest_until, workflow.rest_why, workflow.warnings,
+        cast(ring.walk ->> 'whole_at' as timestamptz) as whole_at
     from workflow
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
     left join reconciler ring on ring.workflow = workflow.name
@@ -129,7 +131,10 @@ _STEPS_OF_ITEM = """
     where turn.item_key = :item_key
     order by turn.ordinal, step.ordinal
 """
-_STANDING_OF = "select problem, retired_at is not null as retired from workflow where name = :workflow"
+_STANDING_OF = """
+    select problem, retired_at is not null as retired, cast(ring.walk ->> 'whole_at' as timestamptz) as whole_at
+    from workflow left join reconciler ring on ring.workflow = workflow.name where name = :workflow
+"""
 _WORKSPACES_OF_ITEM = """
     select host, path, branch, kept, prepared_at, removed_at from workspace
     where item_key = :item_key order by prepared_at
@@ -148,7 +153,7 @@ class Queries:
         with self._database.snapshot() as session:
             return Overview(
                 now=_now(session).now,
-                workflows=tuple(WorkflowView(**row._asdict()) for row in session.rows(_WORKFLOWS)),
+                workflows=_workflows(session),
                 turns=tuple(TurnView(**row._asdict()) for row in session.rows(_OPEN_TURNS)),
                 retries=tuple(TaskView(**row._asdict()) for row in session.rows(_RETRIES)),
                 holds=tuple(HoldView(**row._asdict()) for row in session.rows(_ALL_HOLDS)),
@@ -157,6 +162,11 @@ class Queries:
                 cancels=tuple(row.seconds for row in session.rows(_CANCELS)),
                 waits={(row.workflow, row.reason): row.items for row in session.rows(_WAITS)},
             )
+
+    def boards(self) -> tuple[datetime, tuple[WorkflowView, ...]]:
+        """The workflows that have a board, and the moment of this look at them."""
+        with self._database.snapshot() as session:
+            return _now(session).now, tuple(each for each in _workflows(session) if not each.name.startswith("flow:"))
 
     def explain(self, key: str) -> tuple[Explanation, ...]:
         """Why each item of that key is where it is; empty when none of ours is called so."""
@@ -176,6 +186,10 @@ class Queries:
         """The past of each item of that key; empty when no turn of it was ever opened."""
         with self._database.snapshot() as session:
             return tuple(_tell(session, ItemView(**row._asdict())) for row in session.rows(_ITEMS_OF_KEY, key=key))
+
+
+def _workflows(session: Session) -> tuple[WorkflowView, ...]:
+    return tuple(WorkflowView(**{**row._asdict(), "warnings": tuple(row.warnings)}) for row in session.rows(_WORKFLOWS))
 
 
 def _explain(session: Session, item: ItemView, wait: WaitView | None) -> Explanation:

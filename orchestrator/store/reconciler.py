@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
+from orchestrator.domain import walk
 from orchestrator.ports.store import TickGrant
 from orchestrator.store.database import Database
 
@@ -85,7 +86,8 @@ _BEGIN = f"""
         due_began_at = stationkeeper_clock(),
         list_began_at = case when due.listing then stationkeeper_clock() else ring.list_began_at end
     from due where ring.workflow = due.workflow
-    returning ring.workflow, ring.due_began_at as began_at, due.listing, ring.blockers_read_to, {_TRUSTED} as trusted
+    returning ring.workflow, ring.due_began_at as began_at, due.listing, ring.blockers_read_to, ring.walk,
+        {_TRUSTED} as trusted
 """
 _EXTEND = """
     update reconciler set running_until = stationkeeper_clock() + make_interval(secs => :seconds)
@@ -94,7 +96,8 @@ _EXTEND = """
 _FINISH = """
     update reconciler
     set run = null, running_until = null, finished_at = stationkeeper_clock(), report = cast(:report as jsonb),
-        blockers_read_to = coalesce(cast(:report as jsonb) ->> 'blockers_read_to', blockers_read_to)
+        blockers_read_to = coalesce(cast(:report as jsonb) ->> 'blockers_read_to', blockers_read_to),
+        walk = coalesce(cast(:report as jsonb) -> 'walk', walk)
     where workflow = :workflow and run = :run
 """
 _ANY_DUE = f"""
@@ -147,6 +150,7 @@ class Reconciler:
             began_at=row.began_at,
             trusted=row.trusted,
             blockers_read_to=row.blockers_read_to,
+            walk=walk.of_row(row.walk),
         )
 
     def peek(self, workflow: str) -> TickGrant:

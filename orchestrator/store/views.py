@@ -12,7 +12,8 @@ from uuid import UUID
 class WorkflowView:
     """A workflow with its last tick: when it began, whether it still runs, what it reported.
 
-    `retired_at` is when a person let it go; it is shown for as long as something of it is open.
+    `retired_at` is when a person let it go; it is shown for as long as something of it is open. `whole_at` is when the
+    last look at the whole board began that came to its end; `warnings` are what is doubtful in its file.
     """
 
     name: str
@@ -30,6 +31,8 @@ class WorkflowView:
     retired_at: datetime | None = None
     rest_until: datetime | None = None
     rest_why: str | None = None
+    whole_at: datetime | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,7 +242,8 @@ class Overview:
 class Explanation:
     """Why an item is where it is, at `now`. `item` is None when no turn of it was ever opened.
 
-    `problem` is what the board lacks for its workflow; `retired` says that a person let that go.
+    `problem` is what the board lacks for its workflow; `retired` says that a person let that go. `whole_at` is when the
+    last look at its whole board began that came to its end.
     """
 
     now: datetime
@@ -253,6 +257,7 @@ class Explanation:
     turns: tuple[TurnView, ...]
     problem: str | None = None
     retired: bool = False
+    whole_at: datetime | None = None
     workspaces: tuple[WorkspaceView, ...] = ()
 
 

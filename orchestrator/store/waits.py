@@ -6,6 +6,7 @@ import json
 from collections.abc import Collection, Mapping
 
 from orchestrator.domain.select import NotDispatched, Wait
+from orchestrator.ports.store import TickGrant
 from orchestrator.store import records
 from orchestrator.store.database import Database, Session
 
@@ -20,6 +21,11 @@ _SAVE = """
         since = case when wait.reason = excluded.reason then wait.since else excluded.since end
 """
 _FORGET = "delete from wait where workflow = :workflow and item_id = any(:item_ids)"
+# While this row is held no other tick of the workflow begins, so nothing fresher can be stored meanwhile.
+_OURS = """
+    select 1 from reconciler
+    where workflow = :workflow and run = :run and running_until > stationkeeper_clock() for no key update
+"""
 _LISTED = "select item_id from item where workflow = :workflow and listed"
 # A row that a listing did not show in an active state any more, and that nothing of ours is going on with, need not be
 # read again.
@@ -55,6 +61,27 @@ def save(  # noqa: PLR0913 -- what the door is given
         with database.transaction() as session:
             _put(session, workflow, waits, item_ids=changed, identifiers=identifiers)
             session.change(_FORGET, workflow=workflow, item_ids=over)
+    return len(changed) + len(over)
+
+
+def save_elsewhere(  # noqa: PLR0913 -- what the door is given
+    database: Database,
+    grant: TickGrant,
+    waits: Mapping[str, Wait],
+    *,
+    gone: Collection[str],
+    identifiers: Mapping[str, str],
+    known: Mapping[str, str],
+) -> int | None:
+    """Store the reasons that changed against `known`, and none for `gone`; None when the tick is not ours any more."""
+    changed = sorted(item_id for item_id, wait in waits.items() if known.get(item_id) != _text(wait))
+    over = sorted(item_id for item_id in gone if item_id in known)
+    if changed or over:
+        with database.transaction() as session:
+            if session.row(_OURS, workflow=grant.workflow, run=grant.run) is None:
+                return None
+            _put(session, grant.workflow, waits, item_ids=changed, identifiers=identifiers)
+            session.change(_FORGET, workflow=grant.workflow, item_ids=over)
     return len(changed) + len(over)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from orchestrator.ports.store import WorkflowRow
 from orchestrator.store.database import Database, Row, Session
@@ -27,7 +27,7 @@ _FIRST = """
 _NEXT = """
     update workflow
     set version = version + 1, scope = :scope, interval_ms = :interval_ms, problem = null, file_problem = null,
-        retired_at = null
+        retired_at = null, warnings = array[]::text[]
     where name = :name and version = :seen
         and (scope = :scope or (open_turns = 0
             and not exists (select from task
@@ -52,6 +52,10 @@ _RETIRE = """
     update workflow set retired_at = stationkeeper_clock(), problem = null, file_problem = null
     where name = :name and retired_at is null and version = coalesce(cast(:version as integer), version)
     returning name
+"""
+_SET_WARNINGS = """
+    update workflow set warnings = :warnings
+    where name = :name and version = :version and warnings is distinct from cast(:warnings as text[])
 """
 _SET_FILE_PROBLEM = """
     update workflow set file_problem = :problem
@@ -135,6 +139,10 @@ class Workflows:
         True when that changed; a complaint about an older version changes nothing.
         """
         return self._database.change(_SET_FILE_PROBLEM, path=path, problem=problem, version=version) > 0
+
+    def set_warnings(self, name: str, warnings: Sequence[str], *, version: int) -> bool:
+        """Store what is doubtful in the file of this version; True when that changed."""
+        return self._database.change(_SET_WARNINGS, name=name, warnings=list(warnings), version=version) == 1
 
     def set_problem(self, name: str, problem: str | None, *, version: int) -> bool:
         """Store what the board lacks for this version of the workflow's contract; True when that changed."""

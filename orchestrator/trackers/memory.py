@@ -6,7 +6,7 @@ The tracker on it keeps every promise of the door; faults are injected by wrappi
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -19,6 +19,8 @@ from orchestrator.ports.tracker import (
     Page,
     PostedComment,
     Profile,
+    Standing,
+    Stretch,
     Tracker,
     TrackerError,
     TrackerFault,
@@ -51,6 +53,7 @@ class MemoryBoard:
     states: tuple[str, ...] = STATES
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     history: list[Move] = field(default_factory=list)
+    costly: bool = field(default=False, kw_only=True)  # whether its tracker says that a whole listing costs
     _items: dict[str, Item] = field(default_factory=dict)
     _comments: dict[str, list[PostedComment]] = field(default_factory=dict)
     _spoiled: dict[str, str] = field(default_factory=dict)
@@ -118,6 +121,12 @@ class MemoryBoard:
         """The ids of all cards, in the order in which they were added."""
         with self._lock:
             return tuple(self._items)
+
+    def places(self) -> Mapping[str, int]:
+        """The place of each card that was ever there in the order of their additions, from 1."""
+        with self._lock:
+            added = dict.fromkeys(move.item_id for move in self.history if move.came_from is None)
+            return {item_id: place for place, item_id in enumerate(added, start=1)}
 
     def spoiled(self) -> Mapping[str, str]:
         """Why which records cannot be read."""
@@ -191,8 +200,9 @@ class MemoryTracker:
 
     @property
     def profile(self) -> Profile:
-        """What this adapter can do: everything."""
-        return Profile(KIND, f"{KIND}:{self.board.key}", conditional_moves=True, edits_comments=True, whole_board=True)
+        """What this adapter can do: everything, unless its board is a costly one."""
+        whole = not self.board.costly
+        return Profile(KIND, f"{KIND}:{self.board.key}", conditional_moves=True, edits_comments=True, whole_board=whole)
 
     def states(self) -> tuple[str, ...]:
         """The board's states."""
@@ -215,6 +225,24 @@ class MemoryTracker:
         for item_id in ids:
             self._check(item_id)
         return {item.id: item for item in self._items(ids)}
+
+    def walk(self, behind: str | None, known: Collection[str]) -> Stretch:
+        """The next cards in the order in which they were added; the last one's place is where the next ones begin."""
+        places, ids, spoiled = self.board.places(), self.board.ids(), self.board.spoiled()
+        start = int(behind or 0)
+        ahead = [item_id for item_id in ids if places[item_id] > start]
+        part = ahead[:PAGE_SIZE]
+        end = places[part[-1]] if len(ahead) > PAGE_SIZE else None
+        until = len(places) if end is None else end
+        missing = {item_id for item_id in known if item_id not in ids}
+        never = missing - places.keys() if end is None else set()
+        cards = [item for item in self._items(part) if item.id not in spoiled]
+        return Stretch(
+            tuple(Standing(item.id, item.identifier, item.state) for item in cards),
+            tuple(Malformed(item_id, spoiled[item_id]) for item_id in part if item_id in spoiled),
+            frozenset(never | {item_id for item_id in missing if start < places.get(item_id, start) <= until}),
+            None if end is None else str(end),
+        )
 
     def comments(self, item_id: str) -> tuple[PostedComment, ...]:
         """The comments of a card, oldest first."""

@@ -48,12 +48,14 @@ class Tracker(BaseModel):
 
 
 class Polling(BaseModel):
-    """How often the whole board is read; hints and due work come sooner."""
+    """How often the board is read, and how often the columns that no listing shows; hints and due work come sooner."""
 
     model_config = _STRICT
 
     # A person who drags a card looks again after half a minute; no tracker's quota minds (both peers' default).
     interval_ms: Count = 30_000
+    # Who asks why a closed card does not move can wait some minutes for a new answer; a tracker's quota hardly notices.
+    whole_board_ms: Count = 600_000
 
 
 class Workspace(BaseModel):

@@ -14,7 +14,7 @@ from pathlib import Path
 from orchestrator import prompts
 from orchestrator.domain.workflow import Workflow
 from orchestrator.ports.workflows import WorkflowFile
-from orchestrator.workflow import front_matter, keys, meaning, overrides, shape
+from orchestrator.workflow import front_matter, keys, meaning, overrides, passing, shape
 from orchestrator.workflow.blocks import FrontMatter
 from orchestrator.workflow.findings import Code, Finding, Rejected, invalid
 from orchestrator.workflow.front_matter import Document
@@ -55,9 +55,18 @@ class WorkflowFiles:
         """What a body means when it stands at `path`; its warnings bear their places too."""
         return self._parsed(body, path)
 
+    def liquid(self, path: Path) -> str:
+        """The prompt of one file as it is read: a Go template with each action in Liquid that has a spelling there."""
+        body = _text(path)
+        try:
+            return prompts.as_far_as_known(front_matter.read(body).body).lstrip("\n")
+        except Rejected as rejected:
+            raise invalid(path, rejected.code, rejected.findings) from rejected
+
     def _parse(self, body: str, path: Path) -> Workflow:
         try:
             document = overrides.overridden(shape.tidied(front_matter.read(body)), self._environment)
+            document, spelled = _respelled(document)
             front = shape.shaped(document)
             if self._kinds is not None:
                 self._kinds.refuse_tracker(front.tracker.kind, document)
@@ -65,7 +74,8 @@ class WorkflowFiles:
             _judge_template(workflow.prompt)
         except Rejected as rejected:
             raise invalid(path, rejected.code, rejected.findings) from rejected
-        warnings = sorted(self._warnings(document, front, workflow), key=lambda finding: finding.line)
+        found = [*spelled, *self._warnings(document, front, workflow)]
+        warnings = sorted(found, key=lambda finding: finding.line)
         return replace(workflow, warnings=tuple(f"{path}:{warning.line}: {warning.message}" for warning in warnings))
 
     def _warnings(self, document: Document, front: FrontMatter, workflow: Workflow) -> Iterator[Finding]:
@@ -73,6 +83,7 @@ class WorkflowFiles:
         yield from meaning.caps_without_state(front, document)
         yield from overrides.told(document)
         yield from overrides.forbidden(self._environment, document)
+        yield from passing.told(front.hooks, document, self._environment)
         if self._kinds is not None:
             yield from self._kinds.without_agent(workflow.agent.kind, document)
 
@@ -121,6 +132,22 @@ def _decoded(content: bytes, path: Path) -> str:
         message = "there is a NUL character in this line; remove it"
         raise invalid(path, Code.PARSE_ERROR, [Finding(text.count("\n", 0, text.index("\0")) + 1, message)])
     return text
+
+
+def _respelled(document: Document) -> tuple[Document, list[Finding]]:
+    """The document with its prompt in Liquid, and a warning for each distinct action that is read as another."""
+    found = prompts.respelled(document.body)
+    if found is None:
+        return document, []
+    told = [
+        Finding(line, f"{action} is of a Go template and is read as {liquid}")
+        for line, action, liquid in found.actions[:_MAX_TOLD]
+    ]
+    return replace(document, body=found.template), told
+
+
+# The rest is in what `validate --respell` prints.
+_MAX_TOLD = 50
 
 
 def _judge_template(template: str) -> None:

@@ -48,6 +48,7 @@ def workflow_of(
         hooks=_hooks(front.hooks),
         prompt=document.body,
         interval_ms=front.polling.interval_ms,
+        whole_board_ms=front.polling.whole_board_ms,
         scope=scope,
     )
 

@@ -42,6 +42,7 @@ LISTS: frozenset[Key] = frozenset({("tracker", "active_states"), ("tracker", "te
 NUMBERS: frozenset[Key] = frozenset(
     {
         ("polling", "interval_ms"),
+        ("polling", "whole_board_ms"),
         ("agent", "max_concurrent_agents"),
         ("agent", "max_turns"),
         ("agent", "max_sessions"),

@@ -41,6 +41,26 @@ def test_each_obstacle_has_its_sentence(told: Explanation, expected: str):
     assert expected in said(told)
 
 
+def test_a_card_in_another_column_is_told_as_of_when_the_board_was_read_whole():
+    """A listing may not have shown it; of any other reason the last tick knows."""
+    away = replace(views.WAIT, reason="not_active", detail="Done")
+    told = replace(views.EMPTY, wait=away, whole_at=views.before(300))
+    assert "left it out: not_active (Done), since 10 min ago; its whole board was read last 5 min ago" in said(told)
+    assert "whole board" not in said(replace(told, wait=views.WAIT)) + said(replace(told, whole_at=None))
+
+
+def test_a_card_that_no_record_bears_is_told_board_by_board():
+    """Since when it was not there; a board that nobody has read to its end proves nothing."""
+    seen = replace(views.WORKFLOW, whole_at=views.before(300))
+    unread = replace(views.WORKFLOW, name="other", scope="roundup:https://issues.example/")
+    told = explain.unseen("FOO-1", (seen, unread), views.NOW).splitlines()
+    assert told[0].startswith("FOO-1: no record of it")
+    assert told[1].startswith("  demo: it was not on the board backlog:/board as of 2026-03-04")
+    assert told[1].endswith("(5 min ago)")
+    assert told[2].startswith("  other: its board roundup:https://issues.example/ was not read whole yet")
+    assert "no workflow is in force" in explain.unseen("FOO-1", (), views.NOW)
+
+
 def test_the_strongest_reason_comes_first():
     """A hold before the tick's reason, and the past last."""
     told = replace(views.EMPTY, holds=(views.HOLD,), wait=views.WAIT, turns=(views.LOST,))

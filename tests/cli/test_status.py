@@ -39,6 +39,16 @@ def test_every_part_of_the_fleet_has_its_table():
     assert rows["waiting"] == [("demo", "blocked_by", 3)]
 
 
+def test_what_is_doubtful_in_a_file_is_told_with_its_workflow():
+    """Each warning on a row of its own, and beside the workflow when its board was read whole last."""
+    doubtful = replace(
+        views.WORKFLOW, warnings=("WORKFLOW.md:3: one", "WORKFLOW.md:4: two"), whole_at=views.before(300)
+    )
+    rows = {table.title: table.rows for table in status.tables(replace(OVERVIEW, workflows=(doubtful,)))}
+    assert rows["warnings"] == [("demo", "WORKFLOW.md:3: one"), ("demo", "WORKFLOW.md:4: two")]
+    assert rows["workflows"][0][-1] == "5 min ago"
+
+
 def test_a_hold_on_a_workflow_is_named_by_it():
     """What no card bears is named by what it stands on."""
     hold = replace(views.HOLD, identifier=None, scope="workflow")

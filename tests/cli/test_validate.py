@@ -85,3 +85,27 @@ def test_a_file_that_is_not_there_is_an_error_with_a_code(file):
     """So is a folder without one."""
     assert json.loads(run(file, "--json")[1])[0]["code"] == "missing_workflow_file"
     assert json.loads(run(file.parent, "--json")[1])[0]["code"] == "missing_workflow_file"
+
+
+def test_a_go_prompt_is_told_action_by_action_and_printed_in_liquid(file):
+    """For a person and for a program; what is printed is a prompt that needs no warning any more."""
+    body = "Work on {{ .issue.title }}.\n{{ if .attempt }}Again.{{ end }}\n"
+    file.write_text(GOOD.replace("Work on {{ issue.title }}.\n", body))
+    code, told, _ = run(file)
+    assert code == Exit.FINE
+    assert f"{file}:6: warning: {{{{ .issue.title }}}} is of a Go template and is read as {{{{ issue.title }}}}" in told
+    (result,) = json.loads(run(file, "--json")[1])
+    assert [warning["line"] for warning in result["warnings"] if "read as" in warning["message"]] == [6, 7, 7]
+    code, liquid, _ = run(file, "--respell")
+    assert (code, liquid) == (Exit.FINE, "Work on {{ issue.title }}.\n{% if attempt %}Again.{% endif %}\n")
+    file.write_text(GOOD.replace("Work on {{ issue.title }}.\n", liquid))
+    assert "Go template" not in run(file)[1]
+
+
+def test_an_action_without_a_spelling_stays_as_it_is_and_is_an_error(file):
+    """The rest is printed in Liquid, so that a person has one thing left to write."""
+    file.write_text(GOOD.replace("{{ issue.title }}", "{{ .issue.title }}{{ toJSON .issue }}"))
+    code, told, _ = run(file)
+    assert (code, told.count("error:"), "{{ toJSON .issue }} is of a Go template and has no" in told) == (3, 1, True)
+    assert run(file, "--respell")[1] == "Work on {{ issue.title }}{{ toJSON .issue }}.\n"
+    assert run(file.parent, "--respell")[0] == Exit.USAGE

@@ -11,6 +11,7 @@ from orchestrator.store.views import (
     TaskView,
     TurnView,
     WaitView,
+    WorkflowView,
     WorkspaceView,
     WriteView,
 )
@@ -71,5 +72,10 @@ WRITE = WriteView(
 )
 WAIT = WaitView("demo", "BACK-7", "BACK-7", "blocked_by", "BACK-6", before(600))
 TASK = TaskView(UUID(int=4), "demo", "BACK-7", "running", before(-30), None, before(500), None)
+WORKFLOW = WorkflowView(
+    *("demo", 3, "backlog:/board", "WORKFLOW.md", 30_000, None, None, 0, before(5), before(9)),
+    ticking=False,
+    report=None,
+)
 ROOM = WorkspaceView("ship", "/rooms/BACK-7", "work/BACK-7", None, before(90), None)
 EMPTY = Explanation(NOW, "BACK-7", ITEM, None, None, None, (), (), ())

@@ -2,6 +2,7 @@
 
 import re
 import signal
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from orchestrator.cli.demo import boardfile, scene
 from orchestrator.cli.exits import Exit
 from tests.e2e.launcher import BOOT_SECONDS, Launcher
 from tests.waiting import until
-from tests.workflow.test_shapes import invalid, shape
+from tests.workflow.test_shapes import shape
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
@@ -26,36 +27,53 @@ tracker:
 """
 # Stands for the agents that the files name: keeps what it was told, and reports that the work is done.
 AGENT = """cat > prompt.txt; echo '{"type": "result", "outcome": "done", "summary": "did it"}'"""
+# Two with nothing but the block changed, and one to which its person added the line that the warning shows.
+BROUGHT = {"symphony": "symphony", "sortie": "sortie", "mended": "symphony"}
 
 
 @pytest.fixture
 def launcher(tmp_path: Path) -> Iterator[Launcher]:
-    """A system with two workflows in folders of their own, whose agent this machine sets by its environment."""
+    """A system with workflows in folders of their own, whose agent and source this machine sets by its environment."""
+    source = repository(tmp_path / "source")
     found = Launcher(
         tmp_path / "station",
         HOME=str(tmp_path / "home"),
         STATIONKEEPER_AGENT_KIND="command",
         STATIONKEEPER_AGENT_COMMAND=AGENT,
+        SOURCE_URL=source,
+        SORTIE_REPO_URL=source,
     )
-    for name in ("symphony", "sortie"):
+    for name, kind in BROUGHT.items():
         folder = found.folder / "flows" / name
         folder.mkdir(parents=True)
         scene.sample_board(folder / "backlog", 1)
-        (folder / "WORKFLOW.md").write_text(brought(name), encoding="utf-8")
+        text = shape(kind, board=BLOCK)
+        if name == "mended":
+            text = text.replace("~/harbour/rooms", "~/harbour/berths")  # two boards share no card's folder
+        (folder / "WORKFLOW.md").write_text(text, encoding="utf-8")
     yield found
     if found.process is not None:
         found.send(signal.SIGTERM)
         found.process.wait(60)
 
 
-def brought(name: str) -> str:
-    """The file with our board's block; in a Go body each action in the spelling that its error gives."""
-    text = shape(name, board=BLOCK)
-    if "{{ ." not in text:
-        return text
-    for (_, message), action in zip(invalid(text).findings, re.findall(r"\{\{.*?\}\}", text), strict=True):
-        text = text.replace(action, message.partition("write: ")[2], 1)
-    return text
+def repository(folder: Path) -> str:
+    """What the hooks clone."""
+    folder.mkdir()
+    who = ("-c", "user.name=ada", "-c", "user.email=ada@localhost")
+    (folder / "HARBOUR.txt").write_text("here\n")
+    for words in (["init", "--quiet"], ["add", "."], [*who, "commit", "--quiet", "--message", "begin"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return str(folder)
+
+
+def mend(launcher: Launcher) -> None:
+    """Do what the warning says, and nothing else."""
+    path = launcher.folder / "flows" / "mended" / "WORKFLOW.md"
+    told = launcher.orchestrator("validate", str(path)).stdout
+    (line,) = set(re.findall(r"reads \$SOURCE_URL, .*add below 'hooks:' the line: (.*)", told))
+    path.write_text(path.read_text(encoding="utf-8").replace("hooks:\n", f"hooks:\n  {line}\n"), encoding="utf-8")
+    assert "SOURCE_URL" not in launcher.orchestrator("validate", str(path)).stdout
 
 
 def column(launcher: Launcher, name: str) -> str:
@@ -64,13 +82,20 @@ def column(launcher: Launcher, name: str) -> str:
 
 
 def test_files_of_two_peers_run_side_by_side(launcher: Launcher):
-    """Each card reaches the review column of its own board, and each agent had the prompt of its own file."""
+    """Each card reaches the review column of its own board, each agent had the prompt of its file in its clone."""
+    mend(launcher)
     answer = launcher.orchestrator("validate", "flows")
     assert answer.returncode == Exit.FINE, answer.stdout + answer.stderr
-    assert answer.stdout.count(": valid; ") == 2
+    assert answer.stdout.count(": valid; ") == len(BROUGHT)
     launcher.up("--workflow", "flows")
-    for name in ("symphony", "sortie"):
+    for name in BROUGHT:
         until(lambda name=name: column(launcher, name) == "In Review", timeout_seconds=BOOT_SECONDS, what=name)
     rooms = Path(launcher.environment["HOME"], "harbour")
-    told = [prompt.read_text(encoding="utf-8") for prompt in sorted(rooms.rglob("prompt.txt"))]
-    assert sorted(text[:20] for text in told) == ["You have LAMP-1: Giv", "You have the ticket "]
+    prompts = sorted(rooms.rglob("prompt.txt"), key=lambda path: path.read_text(encoding="utf-8"))
+    told = [path.read_text(encoding="utf-8")[:20] for path in prompts]
+    assert told == ["You have LAMP-1: Giv", "You have the ticket ", "You have the ticket "]
+    # Sortie's clones by a variable that is passed on as there, the mended one by what its person named.
+    assert sorted((path.parent / "HARBOUR.txt").exists() for path in prompts) == [False, True, True]
+    told = launcher.orchestrator("status").stdout
+    assert "{{ .issue.title }} is of a Go template and is read as {{ issue.title }}" in told
+    assert "reads $SOURCE_URL, which is empty there" in told

@@ -247,3 +247,29 @@ def test_two_boards_below_one_folder_are_worth_a_warning():
     assert "'world' and 'other' serve two boards and share workspace.root memory" in shared_root(one, other)
     assert shared_root(one, replace(one, name="other")) is None
     assert shared_root(one, replace(other, workspace=replace(one.workspace, root="elsewhere"))) is None
+
+
+def test_what_is_doubtful_in_the_file_in_force_is_on_its_row(world, publisher):
+    """Written by who starts with it or sees it edited, once; a stale copy elsewhere has no word in it."""
+    folder, ours = publisher("body")
+    ours.look()
+    folder.workflow, folder.bodies[PATH] = replace(world.workflow, warnings=("WORKFLOW.md:3: doubtful",)), "edited"
+    ours.look()
+    (told,) = world.store.queries.overview().workflows
+    assert told.warnings == ("WORKFLOW.md:3: doubtful",)
+    version, _ = in_force(world)
+    assert not world.store.workflows.set_warnings("world", told.warnings, version=version)
+    assert not world.store.workflows.set_warnings("world", (), version=version - 1)
+    stale, theirs = publisher("older body")
+    stale.workflow = replace(world.workflow, warnings=("WORKFLOW.md:9: stale",))
+    theirs.look()
+    assert world.one("select warnings from workflow where name = 'world'") == ["WORKFLOW.md:3: doubtful"]
+    folder.workflow, folder.bodies[PATH] = replace(world.workflow, warnings=()), "new body"
+    ours.look()
+    assert world.one("select warnings from workflow where name = 'world'") == []
+    publish.enforce(
+        world.store,
+        [WorkflowFile(PATH, "new body", "digest of new body", replace(world.workflow, warnings=("again",)))],
+        door=folder,
+    )
+    assert world.one("select warnings from workflow where name = 'world'") == ["again"]

@@ -80,6 +80,9 @@ def pair(seed: int) -> Pair:
     return Pair(seed, story, (first, chance.choice(kinds)), (second, chance.choice(kinds)), chance.random() < 1 / 2)
 
 
-def play_pair(stage: Stage, chosen: Pair) -> list[str]:
-    """What is wrong with the world after a pair."""
-    return play(stage, chosen.story, chosen.faults(), word=chosen.word)
+def play_pair(stage: Stage, chosen: Pair, *, costly: bool = False) -> list[str]:
+    """What is wrong with the world after a pair. `costly`: on a board whose whole listing costs."""
+    world, _ = begin(stage, chosen.story, chosen.faults(), word=chosen.word)
+    world.board.costly = costly
+    stories.STORIES[chosen.story].tell(world)
+    return rest(world)

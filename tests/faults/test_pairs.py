@@ -19,3 +19,14 @@ def test_two_faults_in_one_run_change_only_when(stage, first):
         if (found := runs.play_pair(stage, pair := runs.pair(seed)))
     ]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("first", range(1000, 1100, SEEDS_A_TEST))
+def test_a_costly_board_changes_nothing_of_it(stage, first):
+    """The same where a listing shows some columns only, and the rest is looked at slowly."""
+    wrong = [
+        f"{pair}: {found}"
+        for seed in range(first, first + SEEDS_A_TEST)
+        if (found := runs.play_pair(stage, pair := runs.pair(seed), costly=True))
+    ]
+    assert not wrong, "\n".join(wrong)

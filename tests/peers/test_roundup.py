@@ -128,6 +128,12 @@ def test_a_status_that_a_person_renamed_is_told(bench: RoundupBench):
     assert bench.connect().move(item_id, "Done", only_from=["In Review"], revision=None) == NotMoved("Verify")
 
 
+def explained(station: Launcher, key: str) -> str:
+    """What `explain` says of a card, for better or worse."""
+    answer = station.orchestrator("explain", key)
+    return answer.stdout + answer.stderr
+
+
 def workflow_file(folder: Path, address: str) -> Path:
     """A workflow for the tracker, with an agent that is done at once."""
     front = {
@@ -154,6 +160,7 @@ def workflow_file(folder: Path, address: str) -> Path:
 
 @pytest.mark.e2e
 @pytest.mark.timeout(240)
+@pytest.mark.proves("CS-17")
 def test_a_card_on_a_real_tracker_goes_from_to_do_to_review(
     bench: RoundupBench, tmp_path: Path, database_url: str, redis_url: str
 ):
@@ -171,6 +178,13 @@ def test_a_card_on_a_real_tracker_goes_from_to_do_to_review(
         station.up("--workflow", str(path))
         until(lambda: bench.hand.state(item_id) == "In Review", timeout_seconds=90, what="the card in review")
         until(lambda: "is done" in bench.hand.said(item_id)[-1]["content"], timeout_seconds=30, what="the comment")
+        # Neither column is listed: the one was left just now, the other was met by the slow look.
+        for card, state in ((item_id, "In Review"), (closed, "Done")):
+            told = f"not_active ({state})"
+            until(lambda card=card, told=told: told in explained(station, card), timeout_seconds=30, what=told)
+        assert "was not on the board roundup:" in explained(station, "issue99")
+        waiting = 'stationkeeper_waiting_items{reason="not_active",workflow="roundup"} 2.0'
+        assert waiting in station.orchestrator("metrics").stdout
     finally:
         assert station.process
         station.process.terminate()

@@ -213,10 +213,49 @@ def babbled(source: random.Random) -> bytes:
     return whole(FRONT, "".join(source.choice(PIECES) + source.choice(["", " "]) for _ in range(source.randint(1, 60))))
 
 
+def brought(source: random.Random) -> bytes:
+    """Pieces of a Go template in no order, with hooks that read this and that."""
+    body = "".join(source.choice(GO_PIECES) + source.choice(["", " ", "\n"]) for _ in range(source.randint(1, 40)))
+    script = "".join(
+        source.choice(SHELL_PIECES) + source.choice(["", " ", "\n    "]) for _ in range(source.randint(1, 20))
+    )
+    return whole(f"{FRONT}hooks:\n  after_create: |\n    {script}\n", body)
+
+
 def whole(front: str, body: str) -> bytes:
     """A file of these two."""
     return f"---\n{front}\n---\n{body}".encode(errors="replace")
 
+
+GO_PIECES = [
+    *[
+        "{{ .issue.title }}",
+        "{{- .issue.state -}}",
+        "{{ if .issue.url }}",
+        "{{ else }}",
+        "{{ else if .attempt }}",
+        "{{ end }}",
+    ],
+    *[
+        "{{ range .issue.labels }}",
+        "{{ . }}",
+        "{{ range $i, $x := .issue.blocked_by }}",
+        "{{ $x.state }}",
+        "{{ if $i }}",
+    ],
+    *["{{ with .issue.parent }}", "{{ .identifier }}", "{{ $y := .issue.state | lower }}", "{{ $y }}", "{{/* {{ */}}"],
+    *[
+        "{{ if\n.attempt\n}}",
+        '{{ .issue.labels | join ", " }}',
+        "{{ if and .attempt (not .issue.labels) }}",
+        "{{ .no.such }}",
+    ],
+    *['{{ printf "%s" .issue.title }}', "{% raw %}", "{{", "}}", "{{ `", "text", "{{ (((( }}", "{{ $ }}", "\n"],
+]
+SHELL_PIECES = [
+    *['"', "'", "`", "$(", ")", "${", "}", "$A", "${B:-c}", "\\", "#", "<<X", "<<'Y'", "X", "Y", "a=", "export D=1;"],
+    *["read e", "for f in", "; do", "$((", "))", "()", "{", "$1", "$$", "${!g}", "git clone $SORTIE_REPO_URL ."],
+]
 
 # Cheap ones often, each kind of bomb still hundreds of times in a run of a hundred thousand.
 WEIGHTS_OF = {
@@ -231,5 +270,6 @@ WEIGHTS_OF = {
     bombed: 2,
     hostile: 10,
     babbled: 15,
+    brought: 15,
 }
 MAKERS, WEIGHTS = list(WEIGHTS_OF), list(WEIGHTS_OF.values())

@@ -83,7 +83,7 @@ def test_all_wrong_values_are_told_at_once():
     [
         (BASE + "  max_turn: 3\n", "9: unknown key 'agent.max_turn' is not read; did you mean 'agent.max_"),
         (BASE + "pollin: {}\n", "9: unknown key 'pollin' is not read; did you mean 'polling'?"),
-        (BASE + "polling: {zzz: 1}\n", "9: unknown key 'polling.zzz' is not read; known are interval_ms"),
+        (BASE + "polling: {zzz: 1}\n", "9: unknown key 'polling.zzz' is not read; known are interval_ms, whole"),
         (TRACKER + "  active_state: [x]\n" + AGENT, "7: unknown key 'tracker.active_state' is not read; did you mean"),
         (BASE + "hooks: {before_rum: x}\n", "9: unknown key 'hooks.before_rum' is not read; did you mean 'hooks."),
         (BASE + "claude-code: {}\n", "9: 'claude-code' is not used yet"),

@@ -8,6 +8,7 @@ import pytest
 from orchestrator import prompts
 from orchestrator.domain.item import Item
 from orchestrator.ports.workflows import WorkflowInvalid
+from orchestrator.prompts import golang
 from orchestrator.workflow import Kinds, WorkflowFiles
 from tests.workflow import storm
 
@@ -63,6 +64,10 @@ def test_symphonys_shape_runs_with_the_tracker_block_alone_changed():
     assert found.workspace.root.endswith("/harbour/rooms")
     said = [re.sub(r"^WORKFLOW.md:\d+: ", "", warning) for warning in found.warnings]
     assert [line for line in said if "not used yet" not in line] == [
+        (
+            "'hooks.after_create' reads $SOURCE_URL, which is empty there: hooks see an allow-list; "
+            "add below 'hooks:' the line: env: [SOURCE_URL]"
+        ),
         "'agent.max_concurrent_agents_by_state.todo' limits nothing; 'todo' is not in tracker.active_states",
         (
             "'agent.kind': there is no kind 'codex' here, so every turn would fail; known are command; "
@@ -71,18 +76,16 @@ def test_symphonys_shape_runs_with_the_tracker_block_alone_changed():
     ]
 
 
-def test_a_go_body_is_answered_with_the_liquid_spelling_of_each_action():
-    """Whoever puts each spelling in the place of its action has a file that is read without a further word."""
+def test_a_go_body_is_read_as_it_is_and_each_distinct_action_is_told():
+    """Nothing but the tracker's block changed: warnings show how each action is read, and the prompt says it all."""
     text = shape("sortie", board=BACKLOG)
-    found = invalid(text)
-    actions = re.findall(r"\{\{.*?\}\}", text)
-    assert (found.code, len(found.findings)) == ("template_parse_error", len(actions))
-    body = text
-    for (place, message), action in zip(found.findings, actions, strict=True):
-        assert action in text.split("\n")[int(place.rpartition(":")[2]) - 1]
-        body = body.replace(action, message.partition("write: ")[2], 1)
-    assert "is_continuation == false" in body
-    found = parse(body)
+    found = parse(text)
+    told = [warning for warning in found.warnings if "is read as" in warning]
+    actions = {(spelled.action, spelled.liquid) for spelled in golang.spellings(text)}
+    assert len(told) == len(actions)
+    for warning in told:
+        line, _, message = warning.removeprefix("WORKFLOW.md:").partition(": ")
+        assert message.partition(" is of a Go template")[0] in text.split("\n")[int(line) - 1]
     assert found.agent.kind == "claude-code"
     prompt = prompts.LiquidPrompts()
     bare, full = (
@@ -100,26 +103,38 @@ def test_a_go_body_is_answered_with_the_liquid_spelling_of_each_action():
     [
         ("{{ .issue.title }}", "{{ issue.title }}"),
         ("{{- .issue.title -}}", "{{- issue.title -}}"),
-        ("{{ if .issue.description }}", "{% if issue.description != blank %}"),
+        ("{{ if .issue.description }}", "{% if issue.description != empty %}"),
         ("{{ if .issue.url }}", "{% if issue.url %}"),
         ("{{ with .issue.parent }}", "{% if issue.parent %}"),
         ("{{ if $x }}", None),
         ("{{ if .attempt }}", "{% if attempt %}"),
         ("{{ if not .attempt }}", "{% if attempt == nil %}"),
         ("{{ if gt (len .issue.labels) 0 }}", "{% if issue.labels.size > 0 %}"),
-        ("{{ if or .attempt .issue.labels }}", "{% if attempt or issue.labels != blank %}"),
+        ("{{ if or .attempt .issue.labels }}", "{% if attempt or issue.labels != empty %}"),
         ("{{ index .issue.labels 0 | upper }}", "{{ issue.labels[0] | upcase }}"),
         ("{{ lower .issue.title }}", "{{ issue.title | downcase }}"),
         ("{{ $x := .issue.state }}", "{% assign x = issue.state %}"),
         ('{{ .issue.title | printf "%q" }}', None),
         ('{{ template "part" . }}', None),
+        ("{{ if .issue.priority }}", "{% if issue.priority and issue.priority != 0 %}"),
+        ("{{ if (eq .issue.state `Done`) }}", None),
+        ('{{ if (eq .issue.state "Done") }}', '{% if issue.state == "Done" %}'),
+        ("{{ .issue.labels }}", None),
+        ("{{ len .issue.title }}", None),
+        ("{{ .issue.parent.id }}", None),
+        ("{{ range .issue.title }}", None),
+        ("{{ $issue := .attempt }}", None),
+        ("{{ .issue.title; .issue.state }}", None),
+        ("{{ if .issue.title | lower }}", None),
+        ("{{ toJSON .issue }}", None),
+        ("{{/* a {% b */}}", None),
         ("{{ if or (and .attempt .issue.url) .issue.labels }}", None),
     ],
 )  # fmt: skip
 def test_one_action_has_one_spelling_or_is_left_to_its_author(action, spelling):
     """What is empty is false in Go and true in Liquid; what cannot be said the same way is not said at all."""
-    message = invalid(f"---\n{BACKLOG}agent: {{command: x}}\n---\n{action}").findings[0][1]
+    (spelled,) = golang.spellings(action)
+    assert spelled.liquid == spelling
     if spelling is None:
-        assert "no Liquid spelling" in message
-    else:
-        assert message.endswith(f"write: {spelling}")
+        ((place, message),) = invalid(f"---\n{BACKLOG}agent: {{command: x}}\n---\n\n{action}").findings
+        assert (place, "no Liquid spelling" in message) == ("WORKFLOW.md:12", True)

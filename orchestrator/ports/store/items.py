@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -97,6 +97,22 @@ class ItemStore(Protocol):
         """Place the hold of `kind` on a workflow, once; None lifts it.
 
         `seen_at` is when the look that says so began: what a person released after it is not placed again.
+        """
+        ...
+
+    def save_elsewhere(
+        self,
+        grant: TickGrant,
+        waits: Mapping[str, Wait],
+        *,
+        gone: Collection[str],
+        identifiers: Mapping[str, str],
+        known: Mapping[str, str],
+    ) -> int | None:
+        """Store the reasons of cards that no listing showed, changes only; those of `gone` have none any more.
+
+        Returns how many rows were written; None when the right to the tick is lost: another one may have looked since,
+        and nothing was written.
         """
         ...
 

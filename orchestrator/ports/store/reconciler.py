@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
+
+from orchestrator.domain.walk import Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class TickGrant:
     `listing` says whether the whole board is to be read. `began_at` is the database's clock. `trusted` is False after a
     blind spell (Postgres restarted, or no tick for a lease): nothing is taken over in this tick. `binding` is False for
     a grant that was only peeked at: it gives no right to act. `blockers_read_to` is the id of the item up to which the
-    ticks before this one have read blockers.
+    ticks before this one have read blockers, `walk` how far they have come with the slow look at the whole board.
     """
 
     workflow: str
@@ -26,6 +28,7 @@ class TickGrant:
     trusted: bool = True
     binding: bool = True
     blockers_read_to: str | None = None
+    walk: Walk = field(default_factory=Walk)
 
 
 class ReconcilerStore(Protocol):
@@ -54,6 +57,7 @@ class ReconcilerStore(Protocol):
     def finish(self, grant: TickGrant, report: Mapping[str, object]) -> bool:
         """Give the right back with what was done; True when another tick, of any workflow, is due already.
 
-        What the report says under `blockers_read_to` is what the next grant brings; one without it changes nothing.
+        What the report says under `blockers_read_to` and `walk` is what the next grant brings; one without it changes
+        nothing.
         """
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -70,6 +70,10 @@ class WorkflowStore(Protocol):
 
         True when that changed; a complaint about an older version changes nothing.
         """
+        ...
+
+    def set_warnings(self, name: str, warnings: Sequence[str], *, version: int) -> bool:
+        """Store what is doubtful in the file of this version of the workflow; True when that changed."""
         ...
 
     def set_problem(self, name: str, problem: str | None, *, version: int) -> bool:

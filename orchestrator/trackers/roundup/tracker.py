@@ -14,21 +14,20 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Blocker, Item
-from orchestrator.domain.records import Malformed
 from orchestrator.ports import tracker as door
-from orchestrator.ports.tracker import Moved, NotMoved, Page, PostedComment, TrackerError, TrackerFault
+from orchestrator.ports.tracker import Moved, NotMoved, Page, PostedComment, Stretch, TrackerError, TrackerFault
 from orchestrator.rest import Call, Rest
+from orchestrator.trackers.roundup import walk, wire
+from orchestrator.trackers.roundup.wire import Record
 
 KIND = "roundup"
-PAGE_SIZE = 50
 
 _FIELDS = "title,status,keyword,priority.order,assignedto,creator,messages,activity,creation"
 _TIME = "%Y-%m-%d.%H:%M:%S"
@@ -39,8 +38,6 @@ _NOTES = (
 )
 _OURS = re.compile(r"<(\S+)\.issue[0-9]+@stationkeeper>")
 _ID = re.compile(r"issue([1-9][0-9]{0,17})")
-
-Record = Mapping[str, Any]
 
 
 def connect(options: Mapping[str, object]) -> door.Tracker:
@@ -94,28 +91,32 @@ class RoundupTracker:
         call, wanted = self.rest.begin(), frozenset(map(fold, states))
         ids = [number for name, number in _statuses(call).items() if fold(name) in wanted]
         query = {"status": ",".join([*ids, "-1"]), "@sort": "id"}
-        found = [record["id"] for record in _collection(call, "issue", query)]
-        for batch in _batches(found) or [()]:
-            readable, malformed = _sorted_out(self._records(self.rest.begin(), batch))
+        found = [record["id"] for record in wire.collection(call, "issue", query)]
+        for batch in wire.batches(found) or [()]:
+            readable, malformed = wire.sorted_out(self._records(self.rest.begin(), batch))
             here = [record for record in readable if fold(record["status"]["name"]) in wanted]
             yield Page(tuple(self._items(self.rest.begin(), here)), malformed)
 
     def get_items(self, ids: Sequence[str]) -> Mapping[str, Item]:
         """The issues as they are now; one that was retired is not there."""
         items: dict[str, Item] = {}
-        for batch in _batches([named[1] for named in map(_ID.fullmatch, dict.fromkeys(ids)) if named]):
+        for batch in wire.batches([named[1] for named in map(_ID.fullmatch, dict.fromkeys(ids)) if named]):
             call = self.rest.begin()
-            readable, _ = _sorted_out(self._records(call, batch), strictly=True)
+            readable, _ = wire.sorted_out(self._records(call, batch), strictly=True)
             items |= {item.id: item for item in self._items(call, readable)}
         return items
+
+    def walk(self, behind: str | None, known: Collection[str]) -> Stretch:
+        """The next issues in the order of their ids, whatever their status."""
+        return walk.stretch(self.rest, behind, known)
 
     def comments(self, item_id: str) -> tuple[PostedComment, ...]:
         """The messages of an issue, oldest first."""
         call = self.rest.begin()
         _, record = self._there(call, item_id)
         return tuple(
-            PostedComment(_name(said["author"]), _text(said), key=_key(said), created_at=_instant(said.get("date")))
-            for said in _messages(call, _numbers(record["messages"]))
+            PostedComment(wire.name(said["author"]), _text(said), key=_key(said), created_at=_instant(said.get("date")))
+            for said in _messages(call, wire.numbers(record["messages"]))
         )
 
     def move(self, item_id: str, to: str, *, only_from: Sequence[str], revision: str | None) -> Moved | NotMoved:
@@ -136,7 +137,7 @@ class RoundupTracker:
             return NotMoved(found)
         if fold(found) != fold(state):
             answer = call.send("PATCH", f"issue/{record['id']}", body={"status": statuses[state]}, etag=etag)
-            if _data(answer.body).get("attribute", {}).get("status") != statuses[state]:  # a detector rewrote it
+            if wire.data(answer.body).get("attribute", {}).get("status") != statuses[state]:  # a detector rewrote it
                 raise TrackerError(TrackerFault.PAYLOAD, f"the tracker's own rules did not put {item_id} in {state!r}")
         return Moved()
 
@@ -151,15 +152,15 @@ class RoundupTracker:
         etag, record = self._there(call, item_id)
         name = f"<{key}.{item_id}@stationkeeper>"
         query = {"messageid:": name, "@fields": _MESSAGE, "@verbose": 3, "@sort": "id"}
-        ours = sorted(_collection(call, "msg", query), key=lambda said: int(said["id"]))
+        ours = sorted(wire.collection(call, "msg", query), key=lambda said: int(said["id"]))
         if ours:
             kept = ours[0]["id"]
             if _text(ours[0]) != _text({"content": body}):
                 call.send("PATCH", f"msg/{kept}", body={"content": body}, etag=call.get(f"msg/{kept}").etag)
         else:
             made = {"author": self.user, "date": f"{datetime.now(UTC):{_TIME}}", "content": body, "messageid": name}
-            kept = _data(call.send("POST", "msg", body=made).body)["id"]
-        doubles, linked = {said["id"] for said in ours[1:]}, _numbers(record["messages"])
+            kept = wire.data(call.send("POST", "msg", body=made).body)["id"]
+        doubles, linked = {said["id"] for said in ours[1:]}, wire.numbers(record["messages"])
         wanted = [number for number in linked if number not in doubles] + ([] if kept in linked else [kept])
         if wanted != linked:
             change = {"messages": wanted, "status": record["status"]["id"]}
@@ -167,7 +168,7 @@ class RoundupTracker:
 
     def _records(self, call: Call, numbers: Sequence[str]) -> list[Record]:
         query = {"id": list(numbers), "@fields": self.fields, "@verbose": 2, "@sort": "id"}
-        return _collection(call, "issue", query) if numbers else []
+        return wire.collection(call, "issue", query) if numbers else []
 
     def _there(self, call: Call, item_id: str) -> tuple[str | None, Record]:
         there = self._find(call, item_id)
@@ -181,19 +182,19 @@ class RoundupTracker:
         if named is None or not self._records(call, [named[1]]):
             return None
         answer = call.get(f"issue/{named[1]}", {"@fields": self.fields, "@verbose": 2})
-        record = {"id": named[1], **_data(answer.body)["attributes"]}
-        _sorted_out([record], strictly=True)
+        record = {"id": named[1], **wire.data(answer.body)["attributes"]}
+        wire.sorted_out([record], strictly=True)
         return answer.etag, record
 
     def _items(self, call: Call, records: Sequence[Record]) -> Iterator[Item]:
-        first = {record["id"]: _numbers(record["messages"])[:1] for record in records}
+        first = {record["id"]: wire.numbers(record["messages"])[:1] for record in records}
         told = {said["id"]: said for said in _messages(call, itertools.chain(*first.values()))}
-        waits = {record["id"]: _numbers(record[self.blocked_by]) if self.blocked_by else [] for record in records}
+        waits = {record["id"]: wire.numbers(record[self.blocked_by]) if self.blocked_by else [] for record in records}
         blockers = dict.fromkeys(itertools.chain(*waits.values()))
         states = {
-            one["id"]: _name(one["status"])
-            for batch in _batches(list(blockers))
-            for one in _collection(call, "issue", {"@fields": "status", "@verbose": 2, "id": list(batch)})
+            one["id"]: wire.name(one["status"])
+            for batch in wire.batches(list(blockers))
+            for one in wire.collection(call, "issue", {"@fields": "status", "@verbose": 2, "id": list(batch)})
         }
         for record in records:
             said = next((told[number] for number in first[record["id"]] if number in told), None)
@@ -201,15 +202,15 @@ class RoundupTracker:
             yield self._item(record, said, blocked_by)
 
     def _item(self, record: Record, said: Record | None, blocked_by: Sequence[Blocker]) -> Item:
-        author, name = _name(record["creator"]), f"issue{record['id']}"
-        is_description = said is not None and _key(said) is None and _name(said["author"]) == author
+        author, name = wire.name(record["creator"]), f"issue{record['id']}"
+        is_description = said is not None and _key(said) is None and wire.name(said["author"]) == author
         order = record["priority.order"]
         return Item(
             *(name, name, str(record["title"]), str(record["status"]["name"])),
             description=_text(said) if said is not None and is_description else "",
             priority=int(order) if isinstance(order, int | float) else None,
-            labels=tuple(dict.fromkeys(filter(None, (fold(_name(one) or "") for one in record["keyword"])))),
-            assignee=_name(record["assignedto"]),
+            labels=tuple(dict.fromkeys(filter(None, (fold(wire.name(one) or "") for one in record["keyword"])))),
+            assignee=wire.name(record["assignedto"]),
             author=author,
             blocked_by=tuple(blocked_by),
             url=f"{self.base}/{name}",
@@ -222,61 +223,19 @@ class RoundupTracker:
 
 def _statuses(call: Call) -> dict[str, str]:
     """The number of each status by its name, in the tracker's order."""
-    found = _collection(call, "status", {"@fields": "name,order", "@sort": "order"})
+    found = wire.collection(call, "status", {"@fields": "name,order", "@sort": "order"})
     return {str(one["name"]): str(one["id"]) for one in found}
 
 
 def _messages(call: Call, numbers: Iterable[str]) -> Iterator[Record]:
-    for batch in _batches(list(numbers)):
+    for batch in wire.batches(list(numbers)):
         query = {"id": list(batch), "@fields": _MESSAGE, "@verbose": 3, "@sort": "id"}
-        yield from sorted(_collection(call, "msg", query), key=lambda said: int(said["id"]))
-
-
-def _collection(call: Call, name: str, query: Mapping[str, object]) -> list[Record]:
-    """A whole collection; one that was cut off is an error and not a short one."""
-    data = _data(call.get(name, query).body)
-    found, total = data.get("collection"), data.get("@total_size")
-    if not isinstance(found, list) or total != len(found) or not all(isinstance(one, Mapping) for one in found):
-        message = f"{name}: the answer is not a whole collection (it says {total!r}); nothing of it is used"
-        raise TrackerError(TrackerFault.PAYLOAD, message)
-    return found
-
-
-def _data(body: object) -> Record:
-    data = body.get("data") if isinstance(body, Mapping) else None
-    if not isinstance(data, Mapping):
-        raise TrackerError(TrackerFault.PAYLOAD, "the answer has no 'data'; is this the address of a Roundup tracker?")
-    return data
-
-
-def _sorted_out(records: Iterable[Record], *, strictly: bool = False) -> tuple[list[Record], tuple[Malformed, ...]]:
-    """The records that make sense, and what is wrong with the others; strictly: raises PAYLOAD for one of those."""
-    readable, malformed = list[Record](), list[Malformed]()
-    for record in records:
-        lacking = [key for key in ("title", "status") if not record.get(key)]
-        if not lacking:
-            readable.append(record)
-            continue
-        bad = Malformed(f"issue{record['id']}", f"the issue has no {' and no '.join(lacking)}")
-        if strictly:
-            raise TrackerError(TrackerFault.PAYLOAD, f"{bad.id}: {bad.reason}")
-        malformed.append(bad)
-    return readable, tuple(malformed)
+        yield from sorted(wire.collection(call, "msg", query), key=lambda said: int(said["id"]))
 
 
 def _revision(record: Record) -> str:
     shown = {key: value for key, value in record.items() if key not in {"id", "link"}}
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()[:24]
-
-
-def _name(link: object) -> str | None:
-    if not isinstance(link, Mapping):
-        return None
-    return next((str(link[key]) for key in ("username", "name") if link.get(key)), None)
-
-
-def _numbers(links: Iterable[Mapping[str, str] | str]) -> list[str]:
-    return sorted((link if isinstance(link, str) else link["id"] for link in links), key=int)
 
 
 def _key(said: Record) -> str | None:
@@ -294,7 +253,3 @@ def _instant(text: object) -> datetime | None:
         return datetime.strptime(str(text), _TIME).replace(tzinfo=UTC)
     except ValueError:
         return None
-
-
-def _batches(numbers: Sequence[str]) -> list[Sequence[str]]:
-    return [numbers[start : start + PAGE_SIZE] for start in range(0, len(numbers), PAGE_SIZE)]
