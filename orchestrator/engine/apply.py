@@ -25,14 +25,15 @@ from orchestrator.domain.reconcile import (
 )
 from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import NotDispatched, Wait
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import blockers, renamed
+from orchestrator.engine import blockers, looking, renamed
 from orchestrator.ports import Ports
 from orchestrator.ports.leases import LeasesUnavailable
 from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import Opened, Opening, Refused, TickGrant, WorkflowRow
-from orchestrator.ports.tracker import TrackerError
+from orchestrator.ports.tracker import Tracker, TrackerError
 
 # Between two extensions of a tick's right: well below the ten seconds that each gives.
 _EXTEND_AFTER_SECONDS = 2.0
@@ -158,10 +159,10 @@ def _try_dispatch(run: _Run, action: Dispatch) -> Wait | None:
 
 
 def _reread(run: _Run, action: Dispatch) -> Item | Wait:
-    """The card by id, right before the spawn, through the same gate (CS-14)."""
+    """The card by id, right before the spawn, through the same gate (CS-14); never older than what the plan saw."""
     try:
         tracker = run.ports.tracker(run.workflow)
-        fresh = tracker.get_items([action.item.id]).get(action.item.id)
+        fresh = looking.at_start(lambda: _look(tracker, action.item.id), Sighting.of(action.item))
         if fresh is None:
             return Wait(NotDispatched.CHANGED_ON_REREAD, "gone")
         fresh = blockers.of(tracker, fresh)
@@ -172,13 +173,17 @@ def _reread(run: _Run, action: Dispatch) -> Item | Wait:
     return select.wants(fresh, run.workflow.contract, run.workflow.limits) or fresh
 
 
+def _look(tracker: Tracker, item_id: str) -> Item | None:
+    return tracker.get_items([item_id]).get(item_id)
+
+
 def _still_unwanted(run: _Run, action: Cancel) -> bool:
     """The card by id, right before its turn is stopped: it may be back already. What cannot be read stops nothing."""
     if action.stop is StopReason.CANCELLED:
         return True  # not for its card
     tracker = run.ports.tracker(run.workflow)
     try:
-        fresh = tracker.get_items([action.record.id]).get(action.record.id)
+        fresh = _look(tracker, action.record.id)
         is_renamed = fresh is not None and renamed.lacking(tracker, fresh.state, run.workflow.contract) is not None
     except TrackerError:
         return False

@@ -29,7 +29,7 @@ class Trouble:
 
     past: Past
     undo: list[Callable[[], None]] = field(default_factory=list)
-    lied_by_id: bool = False
+    lies_by_id: int = 0
     comments_deleted: bool = False
     went_out_and_in: bool = False
 
@@ -60,7 +60,7 @@ def _lags(changes: int, *names: str) -> Mischief:
     def answer(call: Call, trouble: Trouble) -> Any:
         if call.name not in names:
             return call.do()
-        trouble.lied_by_id |= call.name == "tracker.get_items"
+        trouble.lies_by_id += call.name == "tracker.get_items"
         return call.on(trouble.past.ago(changes))
 
     return answer
@@ -178,6 +178,7 @@ ALL: Mapping[str, Mischief] = {
     "a read by id lags by one change": _lags(1, BY_ID),
     "a read by id lags by three": _lags(3, BY_ID),
     "both lag by one change": _lags(1, LISTING, BY_ID),
+    "both lag by two": _lags(2, LISTING, BY_ID),
     "both lag by three": _lags(3, LISTING, BY_ID),
     "a page is lost": loses_a_page,
     "a page breaks off": breaks_off,
