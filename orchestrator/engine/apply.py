@@ -92,7 +92,8 @@ def _carry_out(run: _Run, action: Action) -> None:
             done = items.end_task(record, stop, workflow=run.row.name)
             _note(run, record, action="end_task", done=done)
         case LiftHold(record=record, reason=reason):
-            _note(run, record, action="lift", done=items.lift_holds(record, reason))
+            done = _is_a_move(run, action) and items.lift_holds(record, reason)
+            _note(run, record, action="lift", done=done)
         case NoteAbsence(record=record, times=times):
             items.note_absence(record, times)
         case Refresh(record=record, state=state):
@@ -195,6 +196,14 @@ def _still_unwanted(run: _Run, action: Cancel) -> bool:
         return False
     active = run.workflow.contract.is_active(fresh.state)
     return not active or select.not_routable(fresh, run.workflow.limits) is not None
+
+
+def _is_a_move(run: _Run, action: LiftHold) -> bool:
+    """Whether a person moved the held card; its column may have been renamed since this tick looked at the columns."""
+    try:
+        return renamed.lacking(run.ports.tracker(run.workflow), action.state, run.workflow.contract) is None
+    except TrackerError:
+        return False
 
 
 def _give_back(run: _Run, lease: str, opening: Opening, *, fence: int) -> None:

@@ -178,7 +178,6 @@ ALL: Mapping[str, Mischief] = {
     "a read by id lags by one change": _lags(1, BY_ID),
     "a read by id lags by three": _lags(3, BY_ID),
     "both lag by one change": _lags(1, LISTING, BY_ID),
-    "both lag by two": _lags(2, LISTING, BY_ID),
     "both lag by three": _lags(3, LISTING, BY_ID),
     "a page is lost": loses_a_page,
     "a page breaks off": breaks_off,
