@@ -90,6 +90,7 @@ class Agent(BaseModel):
     kind: Text | None = None
     command: Text | None = None
     prompt: Literal["stdin", "file"] = "stdin"
+    evidence: Literal["report", "change"] = "report"
     env: Environment = {}
     max_concurrent_agents: Count = 10
     max_concurrent_agents_by_state: dict[str, Count] = {}

@@ -104,6 +104,10 @@ class TurnStore(Protocol):
         """Record what happened beside the steps, such as a hook's end: a fact, also after a cancel."""
         ...
 
+    def first_step(self, ref: TurnRef, name: str) -> Mapping[str, object] | None:
+        """What the step of that name recorded in the first turn of this turn's task that has one."""
+        ...
+
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn: status, history, holds, outbox, version, cap in one transaction; False: not ours any more."""
         ...
