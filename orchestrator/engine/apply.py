@@ -92,7 +92,7 @@ def _carry_out(run: _Run, action: Action) -> None:
             done = items.end_task(record, stop, workflow=run.row.name)
             _note(run, record, action="end_task", done=done)
         case LiftHold(record=record, reason=reason):
-            done = _is_a_move(run, action) and items.lift_holds(record, reason)
+            done = _still_moved(run, action) and items.lift_holds(record, reason)
             _note(run, record, action="lift", done=done)
         case NoteAbsence(record=record, times=times):
             items.note_absence(record, times)
@@ -198,10 +198,14 @@ def _still_unwanted(run: _Run, action: Cancel) -> bool:
     return not active or select.not_routable(fresh, run.workflow.limits) is not None
 
 
-def _is_a_move(run: _Run, action: LiftHold) -> bool:
-    """Whether a person moved the held card; its column may have been renamed since this tick looked at the columns."""
+def _still_moved(run: _Run, action: LiftHold) -> bool:
+    """The held card by id, right before its hold ends: the listing may be old, or its column renamed since."""
+    tracker = run.ports.tracker(run.workflow)
     try:
-        return renamed.lacking(run.ports.tracker(run.workflow), action.state, run.workflow.contract) is None
+        fresh = _look(tracker, action.record.id)
+        if fresh is None or contract.fold(fresh.state) != contract.fold(action.state):
+            return False
+        return renamed.lacking(tracker, fresh.state, run.workflow.contract) is None
     except TrackerError:
         return False
 

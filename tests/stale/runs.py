@@ -129,14 +129,17 @@ def judge(world: World, trouble: Trouble) -> list[str]:
 def _excused(what: str, trouble: Trouble) -> bool:
     """What nobody could know or keep.
 
-    The present, where the tracker shows the past by id; that a card was not taken away, where it does so twice; a
-    comment that a person threw away; that a card went out and in between two looks, when it stands where its run began.
+    The present, where the tracker shows the past by id; that a card was not taken away, where it does so twice, or is
+    there, where it twice does not show it; a comment that a person threw away; that a card went out and in between two
+    looks, when it stands where its run began.
     """
     if trouble.went_out_and_in and "where a person put it during the run" in what:
         return True
     if trouble.comments_deleted and "says none of" in what:
         return True
     if trouble.lies_by_id and "before its admission" in what:
+        return True
+    if trouble.times_hidden > 1 and ("although nobody touched the card" in what or "turns finished it" in what):
         return True
     return trouble.lies_by_id > 1 and "although nobody took the card away" in what
 
