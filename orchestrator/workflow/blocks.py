@@ -138,6 +138,6 @@ NOT_USED_YET = frozenset(
 TRACKER_OPTIONS: Mapping[str, frozenset[str]] = {
     "backlog": frozenset({"path"}),
     "memory": frozenset({"board"}),
-    "roundup": frozenset({"endpoint", "api_key", "blocked_by"}),
+    "roundup": frozenset({"endpoint", "api_key", "blocked_by", "single_threaded"}),
 }
-EVERY_TRACKER_OPTION = frozenset({"path", "board", "query_filter", "project", "endpoint", "api_key", "blocked_by"})
+EVERY_TRACKER_OPTION = frozenset({"query_filter", "project"}.union(*TRACKER_OPTIONS.values()))
