@@ -1,20 +1,20 @@
 """JSON over HTTP as a tracker's adapter needs it: one deadline for a whole call of the door, and typed faults.
 
 No retries: the engine waits. A request that writes and whose answer is lost, cut short or a failure of the server may
-have been carried out; the fault says so (`sent`), and the engine looks before it writes again.
+have been carried out; the fault says so (`sent`), and the engine looks before it writes again. A server that asks for a
+pause gets it from every caller of this process (`quota`).
 """
 
 from __future__ import annotations
 
-import email.utils
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 import httpx
 
+from orchestrator import quota
 from orchestrator.ports.tracker import TrackerError, TrackerFault
 
 # The time-out of both peers. It is for all requests of one call of the door together, so that a relay's claim, which
@@ -22,6 +22,8 @@ from orchestrator.ports.tracker import TrackerError, TrackerFault
 CALL_SECONDS = 30.0
 # A host that does not even shake hands is away.
 _CONNECT_SECONDS = 5.0
+# So short a pause is waited out in the midst of a call, which could not end otherwise where each request has its pause.
+_SHORT_PAUSE_SECONDS = 2.0
 # An answer is cut off there: a page of fifty cards is a hundredth of it.
 _MOST_BYTES = 32 * 1024 * 1024
 
@@ -61,10 +63,13 @@ class Rest:
     faults: Mapping[int, TrackerFault] = field(default_factory=dict)
     call_seconds: float = CALL_SECONDS
     monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    quota: quota.Quota = field(init=False)
     _client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
         """Connects to nothing yet. Redirects are not followed: a credential goes to the place it was given for."""
+        self.quota = quota.Quota(self.monotonic)
         self._client = httpx.Client(headers=dict(self.headers), auth=self.auth, trust_env=False)
 
     def begin(self) -> Call:
@@ -93,6 +98,7 @@ class Call:
         etag: str | None = None,
     ) -> Answer:
         """Send one request, conditional on `etag` where given, and read its whole answer. Raises TrackerError."""
+        self._heed_quota(f"{method} {path}")
         left = self.until - self.rest.monotonic()
         if left <= 0:
             raise TrackerError(TrackerFault.TRANSPORT, f"no time was left to send {method} {path}")
@@ -115,6 +121,7 @@ class Call:
         except (httpx.TransportError, httpx.DecodingError) as error:
             message = f"{method} {path}: the answer did not come ({type(error).__name__}: {error})"
             raise TrackerError(TrackerFault.TRANSPORT, message, sent=writes) from error
+        self.rest.quota.learn(response.status_code, response.headers)
         if not response.is_success:
             raise self._refusal(response, data, writes=writes)
         try:
@@ -122,6 +129,15 @@ class Call:
         except ValueError as error:
             message = f"{method} {path}: expected JSON, found {_shown(data)}; is this the address of the API?"
             raise TrackerError(TrackerFault.PAYLOAD, message, sent=writes) from error
+
+    def _heed_quota(self, what: str) -> None:
+        """Send nothing before the server wants to be asked again; a pause of moments is simply made."""
+        wait = self.rest.quota.seconds_left()
+        if wait > _SHORT_PAUSE_SECONDS:
+            message = f"{self.rest.base} wants no requests for another {wait:.0f} s; {what} was not sent"
+            raise TrackerError(TrackerFault.RATE_LIMITED, message, retry_after_seconds=wait)
+        if wait > 0:
+            self.rest.sleep(wait)
 
     def _read(self, request: httpx.Request, *, writes: bool) -> tuple[httpx.Response, bytes]:
         """The whole answer; a server that drips its bytes is left at the deadline as well."""
@@ -141,7 +157,7 @@ class Call:
     def _refusal(self, response: httpx.Response, data: bytes, *, writes: bool) -> TrackerError:
         request = response.request
         said = f"{request.method} {request.url.path}: {response.status_code} {response.reason_phrase}: {_shown(data)}"
-        wait = _retry_after(response.headers.get("Retry-After"))
+        wait = quota.retry_after(response.headers.get("Retry-After"))
         if response.is_redirect:
             place = response.headers.get("Location")
             return TrackerError(TrackerFault.CONFIG, f"{said}; the server is at {place!r}: write that address")
@@ -152,21 +168,6 @@ class Call:
             fault = TrackerFault.API if response.status_code >= _FAILED else TrackerFault.PAYLOAD
         failed = writes and response.status_code >= _FAILED
         return TrackerError(fault, said, retry_after_seconds=wait, sent=failed)
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds from now: a number, or a date; None for neither."""
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        at = email.utils.parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, ((at if at.tzinfo else at.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
 
 
 def _shown(data: bytes) -> str:

@@ -190,3 +190,101 @@ def test_every_fault_has_its_name_in_both_specifications():
         *("unsupported_tracker_kind", "invalid_tracker_config", "missing_tracker_secret", "tracker_request"),
         *("tracker_status", "tracker_response", "tracker_pagination", "tracker_rate_limited"),
     }
+
+
+class HandClock:
+    """Monotonic seconds that pass when somebody sleeps or says so."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        """The time."""
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        """Time passes."""
+        self.now += seconds
+
+
+def refused(rest: Rest) -> TrackerError | None:
+    """The fault of one read, None where it went well."""
+    try:
+        rest.begin().get("thing")
+    except TrackerError as fault:
+        return fault
+    return None
+
+
+@pytest.fixture
+def patient(server: Failing) -> tuple[Rest, HandClock]:
+    """A client of the server with a clock in the hand."""
+    clock = HandClock()
+    base = f"http://127.0.0.1:{server.server_address[1]}/"
+    return Rest(base, monotonic=clock, sleep=clock.sleep), clock
+
+
+ASKS = [
+    pytest.param(429, {"Retry-After": "90"}, 90, id="a refusal with its delay"),
+    pytest.param(503, {"Retry-After": "90"}, 90, id="a server that is busy"),
+    pytest.param(429, {}, 60, id="a refusal that names none"),
+    pytest.param(200, {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "90"}, 90, id="the last request of a window"),
+    pytest.param(200, {"Retry-After": "90"}, 90, id="an answer that says when the next one may come"),
+]
+
+
+@pytest.mark.proves("TE-11", "FS-37")
+@pytest.mark.parametrize(("status", "headers", "seconds"), ASKS)
+def test_nothing_is_sent_before_a_limit_has_passed(
+    server: Failing, patient: tuple[Rest, HandClock], status: int, headers: dict[str, str], seconds: float
+):
+    """Whoever asks, however often: the server sees one request until the time that it named, and then the next."""
+    rest, clock = patient
+    server.status, server.headers = status, headers
+    refused(rest)
+    server.status, server.headers = 200, {}
+    for passed in (5.0, seconds - 8.0):
+        clock.sleep(passed)
+        told = refused(rest)
+        assert told is not None
+        assert (told.fault, told.sent) == (TrackerFault.RATE_LIMITED, False)
+        assert told.retry_after_seconds == pytest.approx(seconds - (clock.now - 100.0), abs=1)
+    assert len(server.seen) == 1
+    clock.sleep(3.1)
+    assert refused(rest) is None
+    assert len(server.seen) == 2
+
+
+@pytest.mark.proves("TE-11")
+def test_a_reset_may_be_a_time_of_the_clock(server: Failing, patient: tuple[Rest, HandClock]):
+    """As GitHub says it: seconds since 1970."""
+    reset = (datetime.now(UTC) + timedelta(seconds=90)).timestamp()
+    server.headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(int(reset))}
+    assert refused(patient[0]) is None
+    told = refused(patient[0])
+    assert told is not None
+    assert told.retry_after_seconds == pytest.approx(90, abs=2)
+
+
+@pytest.mark.proves("TE-11")
+def test_a_pause_of_moments_is_made_in_the_midst_of_a_call(server: Failing, patient: tuple[Rest, HandClock]):
+    """Where each request has its pause, a call of several would otherwise never come to its end."""
+    rest, clock = patient
+    server.headers = {"Retry-After": "1"}
+    call = rest.begin()
+    for _ in range(3):
+        call.get("thing")
+    assert (len(server.seen), clock.now) == (3, 102.0)
+
+
+@pytest.mark.proves("TE-11")
+@pytest.mark.parametrize("value", ["inf", "nan", "1e300", "99999999"])
+def test_a_slip_of_the_server_parks_no_board_for_years(server: Failing, patient: tuple[Rest, HandClock], value: str):
+    """A day at the most."""
+    server.status, server.headers = 429, {"Retry-After": value}
+    told = refused(patient[0])
+    assert told is not None
+    assert (told.retry_after_seconds or 0.0) <= 86_400
+    patient[1].sleep(86_401)
+    server.status, server.headers = 200, {}
+    assert refused(patient[0]) is None

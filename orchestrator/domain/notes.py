@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -64,13 +65,27 @@ def parting(speaker: Speaker, conclusion: Conclusion, summary: str) -> tuple[Wri
 
 def held(conclusion: Parked, *, branch: str | None) -> str:
     """The card is held: why, and the way out."""
-    return f"Held ({conclusion.kind.value}): {conclusion.reason}{_on(branch)}.\n\n{_WAY_OUT}"
+    return f"{_standing(conclusion.kind)} {conclusion.reason}{_on(branch)}.\n\n{_WAY_OUT}"
 
 
 def stuck(installation: str, turn_id: UUID, reason: str) -> Write:
     """The card is held because a move of it cannot be made: a person who looks at it must not take it for worked on."""
-    body = f"Held ({HoldKind.PARKED_MOVE.value}): the card could not be moved; {reason}.\n\n{_WAY_OUT}"
+    body = f"{_standing(HoldKind.PARKED_MOVE)} the card could not be moved; {reason}.\n\n{_WAY_OUT}"
     return Write(WriteKind.HOLD, Comment(keys.hold_comment_key(installation, f"{turn_id}:move"), body))
+
+
+def over(told: str, kinds: Collection[HoldKind], *, why: str) -> str | None:
+    """What a hold's comment says once its hold has ended; None for a comment of other kinds, or of one that is over.
+
+    A card that goes on must not be read as one that stands still.
+    """
+    if not told.startswith(tuple(map(_standing, kinds))):
+        return None
+    return f"No longer held: {why}.\n\nUntil then: {told.removesuffix(_WAY_OUT).strip()}"
+
+
+def _standing(kind: HoldKind) -> str:
+    return f"Held ({kind.value}):"
 
 
 _WAY_OUT = "Move the card to another column, and it starts again when it is back in an active one."

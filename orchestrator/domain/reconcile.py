@@ -68,9 +68,13 @@ class EndTask:
 
 @dataclass(frozen=True, slots=True)
 class LiftHold:
-    """End the item's holds that a person's hand on the board ends: a move that is not ours, or a terminal state."""
+    """End the item's holds that a person's hand on the board ends: a move that is not ours, or a terminal state.
+
+    `state` is where the board showed the card.
+    """
 
     record: ItemRecord
+    state: str
     reason: str
 
 
@@ -236,11 +240,11 @@ def _lift(record: ItemRecord, view: View) -> LiftHold | None:
     if record.held is None or item is None:
         return None
     if view.contract.is_terminal(item.state):
-        return LiftHold(record, f"a person closed the card ({item.state})")
+        return LiftHold(record, item.state, f"a person closed the card ({item.state})")
     if record.held_firmly or view.doubtful or select.may_hide_our_move(record, view.board):
         return None
     if _was_moved(record.held_state, item.state, view.contract):
-        return LiftHold(record, f"a person moved the card from {record.held_state} to {item.state}")
+        return LiftHold(record, item.state, f"a person moved the card from {record.held_state} to {item.state}")
     return None
 
 

@@ -37,6 +37,13 @@ class WorkspaceSettings:
     board: str = ""
 
 
+class Evidence(Enum):
+    """What a hand-off rests on (TW-14)."""
+
+    REPORT = "report"  # the agent's word; only one that says nothing must have changed something
+    CHANGE = "change"  # a commit or a changed tree since the task began, or the agent's word that nothing was to do
+
+
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
     """Which agent program, and its clocks (milliseconds, as in the file; 0 or less switches the stall clock off)."""
@@ -44,6 +51,7 @@ class AgentSettings:
     kind: str = "command"
     command: str = ""
     prompt: str = "stdin"
+    evidence: Evidence = Evidence.REPORT
     turn_timeout_ms: int = 3_600_000
     stall_timeout_ms: int = 300_000
     read_timeout_ms: int = 5_000

@@ -6,7 +6,7 @@ What an action could not do becomes a reason of its item, and its refusal asks f
 from __future__ import annotations
 
 from orchestrator import telemetry
-from orchestrator.domain import select
+from orchestrator.domain import contract, select
 from orchestrator.domain.reconcile import (
     Action,
     Cancel,
@@ -23,7 +23,7 @@ from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import Wait
 from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import dispatch, renamed
+from orchestrator.engine import dispatch, looking, renamed
 from orchestrator.engine.run import Run
 from orchestrator.ports import Ports
 from orchestrator.ports.store import Offer, TickGrant, WorkflowRow
@@ -63,7 +63,8 @@ def _carry_out(run: Run, action: Action) -> None:
             done = items.end_task(record, stop, workflow=run.row.name)
             _note(run, record, action="end_task", done=done)
         case LiftHold(record=record, reason=reason):
-            _note(run, record, action="lift", done=items.lift_holds(record, reason))
+            done = _still_moved(run, action) and items.lift_holds(record, reason)
+            _note(run, record, action="lift", done=done)
         case NoteAbsence(record=record, times=times):
             items.note_absence(record, times)
         case Refresh(record=record, state=state):
@@ -83,7 +84,7 @@ def _still_unwanted(run: Run, action: Cancel) -> bool:
         return True  # not for its card
     tracker = run.ports.tracker(run.workflow)
     try:
-        fresh = tracker.get_items([action.record.id]).get(action.record.id)
+        fresh = looking.by_id(tracker, action.record.id)
         is_renamed = fresh is not None and renamed.lacking(tracker, fresh.state, run.workflow.contract) is not None
     except TrackerError:
         return False
@@ -95,6 +96,18 @@ def _still_unwanted(run: Run, action: Cancel) -> bool:
         return False
     active = run.workflow.contract.is_active(fresh.state)
     return not active or select.not_routable(fresh, run.workflow.limits) is not None
+
+
+def _still_moved(run: Run, action: LiftHold) -> bool:
+    """The held card by id, right before its hold ends: the listing may be old, or its column renamed since."""
+    tracker = run.ports.tracker(run.workflow)
+    try:
+        fresh = looking.by_id(tracker, action.record.id)
+        if fresh is None or contract.fold(fresh.state) != contract.fold(action.state):
+            return False
+        return renamed.lacking(tracker, fresh.state, run.workflow.contract) is None
+    except TrackerError:
+        return False
 
 
 def _requeue(group: dispatch.Group, record: ItemRecord) -> None:

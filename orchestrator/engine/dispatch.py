@@ -15,7 +15,8 @@ from orchestrator.domain import contract, keys, select
 from orchestrator.domain.item import Item
 from orchestrator.domain.reconcile import Dispatch
 from orchestrator.domain.select import NotDispatched, Wait
-from orchestrator.engine import blockers
+from orchestrator.domain.sighting import Sighting
+from orchestrator.engine import blockers, looking
 from orchestrator.engine.run import Run
 from orchestrator.ports.leases import Claim, LeasesUnavailable
 from orchestrator.ports.queue import PublishFailed
@@ -79,10 +80,10 @@ class Group:
 
 
 def _reread(run: Run, action: Dispatch) -> Item | Wait:
-    """The card by id, right before the spawn, through the same gate (CS-14)."""
+    """The card by id, right before the spawn, through the same gate (CS-14); never older than what the plan saw."""
     try:
         tracker = run.ports.tracker(run.workflow)
-        fresh = tracker.get_items([action.item.id]).get(action.item.id)
+        fresh = looking.at_start(lambda: looking.by_id(tracker, action.item.id), Sighting.of(action.item))
         if fresh is None:
             return Wait(NotDispatched.CHANGED_ON_REREAD, "gone")
         fresh = blockers.of(tracker, fresh)

@@ -36,7 +36,8 @@ def ended(
 def _only_from(admitted: Admitted, workflow: Workflow) -> tuple[str, ...]:
     """Exactly the state at dispatch and in progress: a person's move to any other state wins (TW-05)."""
     target = workflow.contract.in_progress
-    return (admitted.state,) if target is None or fold(target) == fold(admitted.state) else (admitted.state, target)
+    state = admitted.sighting.state
+    return (state,) if target is None or fold(target) == fold(state) else (state, target)
 
 
 def _branch(admitted: Admitted, workflow: Workflow) -> str | None:

@@ -13,10 +13,11 @@ from uuid import UUID
 from orchestrator import telemetry
 from orchestrator.domain import flow, keys, turn
 from orchestrator.domain.item import Item
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.step import is_flow
 from orchestrator.domain.turn import Conclusion, Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import desk, patience, refused, renamed, report, work
+from orchestrator.engine import desk, looking, patience, refused, renamed, report, work
 from orchestrator.engine.flows import turn as flows
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
@@ -100,7 +101,7 @@ def _begin(stage: Stage) -> tuple[Stage, work.Ready | Ending | None]:
 def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
     """The card, re-read by id; it may have been closed while the turn waited for its slot."""
     try:
-        item = _reread(stage)
+        item = looking.at_start(lambda: _reread(stage), stage.admitted.sighting)
     except TrackerError as error:
         return None, Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=str(error))
     if item is None:
@@ -125,7 +126,7 @@ def _elsewhere(stage: Stage, item: Item) -> Ending:
 
 def _begun_in(stage: Stage, item: Item) -> Stage:
     """The run starts from where the card stands now: what a person did to it in the queue is no move during the run."""
-    return replace(stage, admitted=replace(stage.admitted, state=item.state))
+    return replace(stage, admitted=replace(stage.admitted, sighting=Sighting.of(item)))
 
 
 def _start(stage: Stage, item: Item) -> bool:
@@ -196,7 +197,7 @@ def _reread(stage: Stage) -> Item | None:
 
 def _reread_or_none(stage: Stage) -> Item | None:
     try:
-        return _reread(stage)
+        return looking.at_end(lambda: _reread(stage), stage.admitted.sighting, stage.workflow.contract)
     except TrackerError as error:
         telemetry.service_failed("tracker", error=error)
         return None

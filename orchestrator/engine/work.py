@@ -8,7 +8,7 @@ from pathlib import Path
 from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Hook
-from orchestrator.engine import hooks, patience, refused
+from orchestrator.engine import evidence, hooks, patience, refused
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
@@ -74,7 +74,8 @@ def _attempt(desk: Desk, workspace: Workspace, prompt: str) -> Ending:
     ending = hooks.before(desk, workspace)
     if ending is None:
         found = desk.ports.workspaces.inspect(workspace) if desk.workflow.hooks.commands else workspace
-        ending = _run_agent(desk, _agent_turn(desk, found, prompt))
+        evidence.remember(desk, found)
+        ending = evidence.weigh(desk, found, _run_agent(desk, _agent_turn(desk, found, prompt)))
     hooks.after(desk, workspace, ending)
     return ending
 

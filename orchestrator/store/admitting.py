@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import Counters
 from orchestrator.ports.store import Admitted, Owner, TurnRef, WorkflowRow
 from orchestrator.store.database import Database, Row
@@ -40,8 +41,8 @@ _ADMIT = """
         update task set status = 'running' from started
         where task.id = started.task_id and task.status = 'accepted'
     )
-    select counted.*, started.state, started.ordinal, started.retry_kind, started.deadline_at, started.admitted_at,
-        started.fence,
+    select counted.*, started.state, started.seen_updated_at, started.ordinal, started.retry_kind, started.deadline_at,
+        started.admitted_at, started.fence,
         workflow.name, version.version, version.digest, version.body, version.path, workflow.scope, workflow.problem
     from started
     join counted on counted.key = started.item_key
@@ -74,7 +75,7 @@ def _admitted(row: Row, ref: TurnRef) -> Admitted:
         item_key=row.key,
         item_id=row.item_id,
         identifier=row.identifier,
-        state=row.state,
+        sighting=Sighting(row.state, row.seen_updated_at),
         ordinal=row.ordinal,
         counters=Counters(row.attempt, row.turns_in_row, row.sessions),
         session=row.session,

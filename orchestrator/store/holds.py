@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
+from orchestrator.domain import notes
 from orchestrator.domain.hold import Hold, HoldKind
+from orchestrator.domain.writeback import Comment, Write, WriteKind
 from orchestrator.ports.store.operators import Hand, Place
+from orchestrator.store import writes
 from orchestrator.store.database import Database, Session
 
 # A tick that began before a person released it does not place it again: the person has seen what that tick saw.
@@ -48,6 +51,14 @@ _PLACE_ON_ITEM = """
 """
 _LIFT_OF_ITEM = """
     update hold set lifted_at = stationkeeper_clock(), lifted_by = :by where item_key = :item_key and lifted_at is null
+    returning kind
+"""
+# What stands on the card about its holds, or is on its way there: the last text under each key.
+_SAID_OF_HOLDS = """
+    select distinct on (key) key, body, turn_id from outbox
+    where item_key = :item_key and act = 'comment' and kind = 'hold'
+        and status in ('pending', 'claimed', 'unknown', 'sent')
+    order by key, seq desc
 """
 _LIFT_OF_WORKFLOW = """
     update hold set lifted_at = stationkeeper_clock(), lifted_by = :by
@@ -70,8 +81,18 @@ def place_on_item(session: Session, hold: Hold, *, item_key: int) -> None:
 
 
 def lift_of_item(session: Session, *, item_key: int, by: str) -> int:
-    """End every hold of an item; returns how many stood."""
-    return session.change(_LIFT_OF_ITEM, item_key=item_key, by=by)
+    """End every hold of an item, also on its card; returns how many stood."""
+    kinds = [HoldKind(row.kind) for row in session.rows(_LIFT_OF_ITEM, item_key=item_key, by=by)]
+    tell_over(session, item_key, kinds, why=by)
+    return len(kinds)
+
+
+def tell_over(session: Session, item_key: int, kinds: Collection[HoldKind], *, why: str) -> None:
+    """Edit the comments of holds of these kinds that have ended. The caller holds the item's row."""
+    for row in session.rows(_SAID_OF_HOLDS, item_key=item_key) if kinds else ():
+        body = notes.over(row.body, kinds, why=why)
+        if body is not None:
+            writes.put(session, (Write(WriteKind.HOLD, Comment(row.key, body)),), turn_id=row.turn_id)
 
 
 def place(session: Session, there: Place, hold: Hold, *, seconds: float | None) -> bool:

@@ -71,9 +71,10 @@ _QUEUED = """, slot as (
         returning id
     ), queued as (
         insert into turn
-            (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
+            (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, seen_updated_at,
+            retry_kind)
         select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
-            taken.retry_kind
+            cast(:seen_updated_at as timestamptz), taken.retry_kind
         from taken, (select id from reused union all select id from begun) as task
     ), answered as (
         delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
@@ -158,6 +159,7 @@ def _values(opening: Opening) -> Mapping[str, object]:
         "identifier": opening.item.identifier,
         "state": opening.item.state,
         "state_folded": contract.fold(opening.item.state),
+        "seen_updated_at": opening.item.updated_at,
         "seen": opening.seen_version,
     }
 

@@ -109,6 +109,7 @@ class Operators:
                 if _LOOKED_AT & set(kinds):
                     session.change(cancelling.COUNT_ANEW, item_key=place.item_key)
                 session.change(_MAKE_DUE, item_key=place.item_key)
+                holds.tell_over(session, place.item_key, kinds, why=f"{hand.by} released it ({hand.reason})")
             for kind in kinds:
                 _told(session, place, hand, what="released", hold=kind.value)
         return kinds
@@ -128,6 +129,9 @@ class Operators:
                 return False
             session.change(cancelling.COUNT_ANEW, item_key=place.item_key)
             session.change(_MAKE_DUE, item_key=place.item_key)
+            if place.item_key is not None:
+                why = f"{hand.by} resumed it ({hand.reason})"
+                holds.tell_over(session, place.item_key, [HoldKind.DEAD_LETTER], why=why)
             _told(session, place, hand, what="resumed")
         return True
 

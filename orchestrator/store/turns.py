@@ -57,6 +57,13 @@ _RECORD_STEP = """
     insert into step (turn_id, ordinal, name, output) values (:turn_id, :ordinal, :name, cast(:output as jsonb))
     on conflict do nothing
 """
+_FIRST_STEP = """
+    select step.output
+    from turn ours
+    join turn of_task on of_task.item_key = ours.item_key and of_task.task_id = ours.task_id
+    join step on step.turn_id = of_task.id and step.name = :name
+    where ours.id = :turn_id order by of_task.fence limit 1
+"""
 
 
 class Turns:
@@ -86,6 +93,11 @@ class Turns:
         output = json.dumps(dict(step.output), default=str)
         values = {"turn_id": ref.turn_id, "ordinal": step.ordinal, "name": step.name, "output": output}
         self._database.change(_RECORD_STEP, **values)
+
+    def first_step(self, ref: TurnRef, name: str) -> Mapping[str, object] | None:
+        """What the step of that name recorded in the first turn of this turn's task that has one."""
+        row = self._database.row(_FIRST_STEP, turn_id=ref.turn_id, name=name)
+        return row.output if row is not None else None
 
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:
         """End the turn in one transaction; False: not ours any more, and nothing was written."""

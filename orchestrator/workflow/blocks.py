@@ -92,6 +92,7 @@ class Agent(BaseModel):
     kind: Text | None = None
     command: Text | None = None
     prompt: Literal["stdin", "file"] = "stdin"
+    evidence: Literal["report", "change"] = "report"
     env: Environment = {}
     max_concurrent_agents: Count = 10
     max_concurrent_agents_by_state: dict[str, Count] = {}
@@ -139,6 +140,6 @@ NOT_USED_YET = frozenset(
 TRACKER_OPTIONS: Mapping[str, frozenset[str]] = {
     "backlog": frozenset({"path"}),
     "memory": frozenset({"board"}),
-    "roundup": frozenset({"endpoint", "api_key", "blocked_by"}),
+    "roundup": frozenset({"endpoint", "api_key", "blocked_by", "single_threaded"}),
 }
-EVERY_TRACKER_OPTION = frozenset({"path", "board", "query_filter", "project", "endpoint", "api_key", "blocked_by"})
+EVERY_TRACKER_OPTION = frozenset({"query_filter", "project"}.union(*TRACKER_OPTIONS.values()))

@@ -15,7 +15,15 @@ from orchestrator.domain import contract as contracts
 from orchestrator.domain.contract import Problem, StateContract, fold
 from orchestrator.domain.select import Limits
 from orchestrator.domain.turn import TurnLimits
-from orchestrator.domain.workflow import AgentSettings, Hook, HookSettings, TrackerSettings, Workflow, WorkspaceSettings
+from orchestrator.domain.workflow import (
+    AgentSettings,
+    Evidence,
+    Hook,
+    HookSettings,
+    TrackerSettings,
+    Workflow,
+    WorkspaceSettings,
+)
 from orchestrator.workflow import blocks, keys, variables
 from orchestrator.workflow.findings import Code, Finding, Rejected
 from orchestrator.workflow.front_matter import Document, Key
@@ -210,6 +218,7 @@ def _agent(block: blocks.Agent, document: Document) -> AgentSettings:
         kind=kind,
         command=block.command or "",
         prompt=block.prompt,
+        evidence=Evidence(block.evidence),
         turn_timeout_ms=block.turn_timeout_ms,
         stall_timeout_ms=block.stall_timeout_ms,
         read_timeout_ms=block.read_timeout_ms,

@@ -13,7 +13,11 @@ WAITING = Item("2", "BACK-2", "Trim the wick", "To Do")
 RECORD = ItemRecord(key=3, id="3", identifier="BACK-3", version=1, fence=1)
 BOARD = Board({"1": ITEM, "2": WAITING}, views.NOW)
 PLAN = Plan(
-    actions=(Dispatch(ITEM, None), Cancel(RECORD, StopReason.TERMINAL_SEEN), LiftHold(RECORD, "a person moved it")),
+    actions=(
+        Dispatch(ITEM, None),
+        Cancel(RECORD, StopReason.TERMINAL_SEEN),
+        LiftHold(RECORD, "Todo", "a person moved it"),
+    ),
     reasons={"2": Wait(NotDispatched.BLOCKED_BY, "BACK-1"), "9": Wait(NotDispatched.MALFORMED, "no title")},
 )
 

@@ -175,7 +175,7 @@ def test_our_own_writes_and_mere_looks_lift_no_hold(record, state):
 def test_a_persons_drag_lifts_a_hold(state):
     """Wherever the card goes: the next tick then decides whether it runs."""
     (lift,) = steps(World(board(item(state=state)), records(held(at="Todo"))))
-    assert lift == LiftHold(held(at="Todo"), f"a person moved the card from Todo to {state}")
+    assert lift == LiftHold(held(at="Todo"), state, f"a person moved the card from Todo to {state}")
 
 
 @pytest.mark.parametrize("more", [{"held_firmly": True}, {"unsent_move": True}, {"at": None}])

@@ -202,3 +202,27 @@ def test_the_order_is_total(places):
     """Whatever order the tracker lists in, even for cards that differ in nothing but their id."""
     cards = [replace(item(f"A-{place}"), identifier="A") for place in places]
     assert order_of(*cards) == sorted(card.id for card in cards)
+
+
+LOOKALIKES = [
+    "ann[bot]",
+    "[bot]",
+    "annie",
+    "joann",
+    "@ann",
+    "ann ann",
+    "ann@example.org",
+    "a.nn",
+    "\u0430nn",
+    "ann\u200b",
+    "*",
+    "",
+]
+
+
+@pytest.mark.proves("FS-47")
+@pytest.mark.parametrize("author", LOOKALIKES)
+def test_trust_goes_by_the_whole_account_and_never_by_a_part_of_its_name(author):
+    """Neither a suffix that a platform gives to every bot, nor a name that looks like one on the list."""
+    assert wait_for(item(**{**WANTED, "author": author})).reason.value == "author_untrusted"
+    assert wait_for(item(**WANTED)) is None

@@ -69,6 +69,10 @@ def settings_rows():
     return {row[0].strip("` "): row[1:] for row in rows}
 
 
+# Those of trackers that people use; the memory board's are a test's.
+_TRACKER_OPTIONS = blocks.TRACKER_OPTIONS["backlog"] | blocks.TRACKER_OPTIONS["roundup"]
+
+
 def settings_defaults():
     """Every key of the code with its default."""
     found = {"name": None}
@@ -80,7 +84,7 @@ def settings_defaults():
         ("agent", blocks.Agent),
     ):
         found |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}
-    return {**found, **dict.fromkeys(f"tracker.{key}" for key in ("path", "endpoint", "api_key", "blocked_by"))}
+    return {**found, **dict.fromkeys(f"tracker.{key}" for key in _TRACKER_OPTIONS)}
 
 
 @pytest.mark.proves("CF-11")

@@ -127,8 +127,11 @@ class RoundupBench:
 
     def connect(self) -> Tracker:
         """The door, opened anew."""
-        options = {"endpoint": self.hand.address, "api_key": "stationkeeper:secret", "blocked_by": "dependencies"}
-        return roundup.connect(options)
+        return roundup.connect({**self.options(), "single_threaded": True})
+
+    def options(self) -> dict[str, object]:
+        """Where it is, who we are, and what blocks; the server of the suite answers one request at a time."""
+        return {"endpoint": self.hand.address, "api_key": "stationkeeper:secret", "blocked_by": "dependencies"}
 
     def add(self, title: str, state: str, *, labels: tuple[str, ...] = (), blocked_by: tuple[str, ...] = ()) -> str:
         """A new card; it can wait for an issue only."""

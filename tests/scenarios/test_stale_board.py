@@ -1,6 +1,8 @@
 """A listing that lags behind its own board: what it shows is checked by id before anything starts."""
 
+import itertools
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -48,3 +50,51 @@ def test_a_card_that_left_and_came_back_between_two_looks_goes_on(world):
     world.run_until_quiet()
     assert world.state("A-1") == "In Review"
     assert [run.event for run in world.agents.log] == ["start", "done"]
+
+
+def looks_back(world, *, at_call, to):
+    """The look by id with that number shows the card in a state that it had before, under the stamp of then."""
+    calls = itertools.count(1)
+    then = world.board.item("A-1").updated_at - timedelta(hours=1)
+    honest = MemoryTracker.get_items
+
+    def found(tracker, ids):
+        items = honest(tracker, ids)
+        if "A-1" not in ids or next(calls) not in at_call:
+            return items
+        return {**items, "A-1": replace(items["A-1"], state=to, updated_at=then)}
+
+    return found
+
+
+@pytest.mark.proves("TW-01", "TW-05")
+def test_a_turn_whose_card_is_shown_as_it_was_is_handed_back(world, monkeypatch):
+    """Twice at its start: no agent begins, nothing is counted, and the next turn finishes it."""
+    world.add("A-1")
+    monkeypatch.setattr(MemoryTracker, "get_items", looks_back(world, at_call={2, 3}, to="In Progress"))
+    world.run_until_quiet()
+    turns = world.rows("select status, stop_reason, attempt from turn order by fence")
+    assert turns == [("cancelled", "read_failed", 1), ("succeeded", "done", 1)]
+    assert world.state("A-1") == "In Review"
+    assert [run.event for run in world.agents.log] == ["start", "done"]
+
+
+@pytest.mark.proves("TW-01", "TW-05")
+def test_an_old_look_at_the_end_does_not_take_finished_work_for_moved_away(world, monkeypatch):
+    """The copy shows the card closed, as it was before somebody opened it again; it is handed off all the same."""
+    world.add("A-1")
+    monkeypatch.setattr(MemoryTracker, "get_items", looks_back(world, at_call={3, 4}, to="Done"))
+    world.run_until_quiet()
+    assert world.rows("select status, stop_reason from turn") == [("succeeded", "done")]
+    assert world.state("A-1") == "In Review"
+
+
+@pytest.mark.proves("CS-14")
+def test_a_plan_newer_than_the_look_before_its_start_waits_for_the_next_tick(world, monkeypatch):
+    """The listing shows the card where a person put it, and the copy that answers by id does not know yet."""
+    world.add("A-1")
+    monkeypatch.setattr(MemoryTracker, "get_items", looks_back(world, at_call={1, 2}, to="In Progress"))
+    world.tick()
+    assert world.reason("A-1") == "read_failed"
+    world.run_until_quiet()
+    assert world.state("A-1") == "In Review"

@@ -29,7 +29,8 @@ class Trouble:
 
     past: Past
     undo: list[Callable[[], None]] = field(default_factory=list)
-    lied_by_id: bool = False
+    lies_by_id: int = 0
+    times_hidden: int = 0
     comments_deleted: bool = False
     went_out_and_in: bool = False
 
@@ -60,8 +61,12 @@ def _lags(changes: int, *names: str) -> Mischief:
     def answer(call: Call, trouble: Trouble) -> Any:
         if call.name not in names:
             return call.do()
-        trouble.lied_by_id |= call.name == "tracker.get_items"
-        return call.on(trouble.past.ago(changes))
+        answered = call.on(trouble.past.ago(changes))
+        if call.name == BY_ID:
+            honest = call.do()
+            trouble.lies_by_id += honest != answered
+            trouble.times_hidden += CARD in honest and CARD not in answered
+        return answered
 
     return answer
 
@@ -146,7 +151,13 @@ def renamed_back(call: Call, trouble: Trouble) -> Any:
 
 
 def _rename(board: MemoryBoard, name: str, other: str) -> None:
+    """The column has that name from now on, also in what is told of who moved a card where."""
     board.states = tuple(other if state == name else state for state in board.states)
+    now = {name: other}
+    board.history[:] = [
+        replace(move, came_from=now.get(move.came_from or "", move.came_from), to=now.get(move.to or "", move.to))
+        for move in board.history
+    ]
     for item_id, item in list(board._items.items()):
         if item.state == name:
             board._items[item_id] = board._touched(replace(item, state=other))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tests.faults import stable, stories
@@ -52,11 +52,14 @@ class TrackerWire(Tripwire):
     """A wire across the tracker alone; it remembers the board at each call."""
 
     trouble: Trouble | None = None
-    plan: Mapping[int, str] = field(default_factory=dict)
 
     def wrap(self, pid: int, name: str, door: Any) -> Any:
         """Other doors are as they are."""
         return Tripwire.wrap(self, pid, name, door) if name == "tracker" else door
+
+    def done(self) -> int:
+        """How many of its mischiefs have happened."""
+        return sum(call < len(self.calls) for call in self.faults)
 
     def pass_through(self, pid: int, name: str, do: Callable[[], Any], on: Callable[[Any], Any]) -> Any:
         """Remember the board, and let happen what the plan says."""
@@ -67,30 +70,47 @@ class TrackerWire(Tripwire):
 
 def play(stage: Stage, run: Run) -> list[str]:
     """What is wrong with the world after it; empty: nothing."""
+    world, wire = _begin(stage, run)
+    trouble = wire.trouble
+    assert trouble is not None
+    stories.STORIES[run.story].tell(world)
+    trouble.end()
+    try:
+        _come_to_rest(world, trouble, wire)
+    except NeverQuiet as restless:
+        return [str(restless), *judge(world, trouble)]
+    return judge(world, trouble)
+
+
+def looks(stage: Stage, story: str) -> list[int]:
+    """The numbers of the calls of a story, rest included, that look at cards by id, when nothing goes wrong."""
+    run = Run(0, story, {})
+    world, wire = _begin(stage, run)
+    stories.STORIES[story].tell(world)
+    world.run_until_quiet()
+    return [number for number, name in enumerate(wire.calls) if name == mischief.BY_ID]
+
+
+def _begin(stage: Stage, run: Run) -> tuple[World, TrackerWire]:
     wire = TrackerWire()
     workflow = stories.workflow_of(stories.STORIES[run.story])
     world = stage.world(workflow=workflow, wrap=wire.wrap, believes_supervisors=bool(run.seed % 2))
     wire.world, wire.trouble = world, mischief.begin(world)
     wire.faults = {call: _fault(kind, wire.trouble) for call, kind in run.at.items()}
-    stories.STORIES[run.story].tell(world)
-    wire.trouble.end()
-    try:
-        _come_to_rest(world, wire.trouble)
-    except NeverQuiet as restless:
-        return [str(restless), *judge(world, wire.trouble)]
-    return judge(world, wire.trouble)
+    return world, wire
 
 
-def _come_to_rest(world: World, trouble: Trouble) -> None:
-    """The mischief may go on for a while, but a column that is renamed on the way is named back."""
-    try:
-        world.run_until_quiet()
-    except NeverQuiet:
-        if not trouble.undo:
-            raise
-    while trouble.undo:
+def _come_to_rest(world: World, trouble: Trouble, wire: TrackerWire) -> None:
+    """A column that is renamed on the way is named back, and a world is not at rest by a look that lied."""
+    done = -1
+    while trouble.undo or done != wire.done():
         trouble.end()
-        world.run_until_quiet()
+        done = wire.done()
+        try:
+            world.run_until_quiet()
+        except NeverQuiet:
+            if not trouble.undo:
+                raise
 
 
 def _fault(kind: str, trouble: Trouble) -> Fault:
@@ -109,15 +129,19 @@ def judge(world: World, trouble: Trouble) -> list[str]:
 def _excused(what: str, trouble: Trouble) -> bool:
     """What nobody could know or keep.
 
-    The present, where the tracker shows the past by id; a comment that a person threw away; that a card went out and in
-    between two looks, when it stands where its run began.
+    The present, where the tracker shows the past by id; that a card was not taken away, where it does so twice, or is
+    there, where it twice does not show it; a comment that a person threw away; that a card went out and in between two
+    looks, when it stands where its run began.
     """
     if trouble.went_out_and_in and "where a person put it during the run" in what:
         return True
     if trouble.comments_deleted and "says none of" in what:
         return True
-    lies = ("before its admission", "although nobody took the card away")
-    return trouble.lied_by_id and any(lie in what for lie in lies)
+    if trouble.lies_by_id and "before its admission" in what:
+        return True
+    if trouble.times_hidden > 1 and ("although nobody touched the card" in what or "turns finished it" in what):
+        return True
+    return trouble.lies_by_id > 1 and "although nobody took the card away" in what
 
 
 def _lost_writes(world: World, trouble: Trouble) -> Iterator[str]:

@@ -17,7 +17,8 @@ pytestmark = [
 
 SEEDS = range(40)
 # A column renamed during a move; a refused comment that was given up; one read by id that did not show the card; a
-# column renamed while a turn ended, and between a tick's look at the columns and its cancel.
+# column renamed while a turn ended, between a tick's look at the columns and its cancel, and before it lifted a hold;
+# an old listing that seemed to lift one.
 FOUND = (
     Run(7, "again", {9: "429", 25: "the first column renamed", 41: "500 after the write"}),
     Run(9, "closed", {8: "401 or 403", 17: "closed and reopened", 23: "slow", 39: "out and in"}),
@@ -30,6 +31,18 @@ FOUND = (
         {1: "the listing lags by one change", 16: "a_person_wants_it_done", 26: "both lag by one change"},
     ),
     Run(1125, "two cards", {22: "500 after the write", 30: "in progress renamed"}),
+    Run(32219, "again", {22: "both lag by three", 25: "429 with Retry-After"}),
+    Run(
+        38299,
+        "again",
+        {
+            3: "review renamed",
+            21: "the listing lags by one change",
+            24: "the listing lags by five",
+            42: "a read by id lags by three",
+        },
+    ),
+    Run(32954, "again", {9: "review renamed", 18: "429 with Retry-After", 31: "in progress renamed"}),
 )
 # At these calls of the first story the relay and the tick look, decide and write.
 EVERY_CALL = range(0, 16, 3)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import Conclusion, Counters, StopReason
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store.workflows import WorkflowRow
@@ -38,15 +39,16 @@ class TurnRef:
 class Admitted:
     """A turn that is ours to run, and everything stored that it starts from.
 
-    `ordinal` counts the item's turns. `admitted_at` is the database's clock at admission: with the boot clock's reading
-    then, it tells the database's time during the turn without asking, whatever the worker's wall clock shows.
+    `sighting` is the card as the turn was opened for it, `ordinal` counts the item's turns. `admitted_at` is the
+    database's clock at admission: with the boot clock's reading then, it tells the database's time during the turn
+    without asking, whatever the worker's wall clock shows.
     """
 
     ref: TurnRef
     item_key: int
     item_id: str
     identifier: str
-    state: str
+    sighting: Sighting
     ordinal: int
     counters: Counters
     session: str | None
@@ -100,6 +102,10 @@ class TurnStore(Protocol):
 
     def record_step(self, ref: TurnRef, step: StepRecord) -> None:
         """Record what happened beside the steps, such as a hook's end: a fact, also after a cancel."""
+        ...
+
+    def first_step(self, ref: TurnRef, name: str) -> Mapping[str, object] | None:
+        """What the step of that name recorded in the first turn of this turn's task that has one."""
         ...
 
     def conclude(self, ref: TurnRef, conclusion: Conclusion, *, summary: str, writes: Sequence[Write]) -> bool:

@@ -135,7 +135,9 @@ def _write_like(model: Path, path: Path, data: bytes) -> None:
 def _clear_leftovers(path: Path) -> None:
     """Finish what a write that died left behind: if it took a person's text out by exchange, that text goes back."""
     stem = _leftover_stem(path)
-    for leftover in path.parent.glob(f"{stem}*"):
+    # Neither by a pattern nor as paths: of a board of thousands that takes four times as long, at each write.
+    names = [name for name in os.listdir(path.parent) if name.startswith(stem)]  # noqa: PTH208
+    for leftover in map(path.with_name, names):
         seen, _, new = leftover.name.removeprefix(stem).partition("-")
         stands = _digest(path.read_bytes())
         if _digest(leftover.read_bytes()) not in {seen, new} and stands != seen:

@@ -1,7 +1,7 @@
 """A Roundup tracker (https://www.roundup-tracker.org) as the board, over its REST interface.
 
-Options: `endpoint`, the tracker's address as a browser opens it; `api_key`, `user:password` of an account of its own;
-`blocked_by`, the property of an issue that links to those it waits for (left out: nothing blocks).
+Options: `endpoint`, the tracker's address in a browser; `api_key`, `user:password` of an account of its own;
+`blocked_by`, the property that links to what an issue waits for; `single_threaded`, whether it serves one at a time.
 
 A card is an issue, named `issue7` as Roundup itself names it; its state is its status, its labels are its keywords,
 its description is its creator's first message. A write bears the ETag of what was just read, so a person's change in
@@ -33,8 +33,8 @@ _FIELDS = "title,status,keyword,priority.order,assignedto,creator,messages,activ
 _TIME = "%Y-%m-%d.%H:%M:%S"
 _MESSAGE = "author,content,date,messageid"
 _NOTES = (
-    "A write is conditional on the ETag; of writes in the same instant more than one may pass, unless the server "
-    "answers one request at a time. Roundup's own rules (its detectors) may refuse a move, and a person is asked."
+    "A write is conditional on the ETag. Of writes in one instant more than one may pass: best effort, unless the "
+    "server answers one request at a time (`single_threaded`). Its own rules may refuse a move; a person is asked."
 )
 _OURS = re.compile(r"<(\S+)\.issue[0-9]+@stationkeeper>")
 _ID = re.compile(r"issue([1-9][0-9]{0,17})")
@@ -45,8 +45,8 @@ def connect(options: Mapping[str, object]) -> door.Tracker:
     endpoint, key = str(options.get("endpoint") or ""), str(options.get("api_key") or "")
     parts = urlsplit(endpoint)
     if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
-        message = "expected the tracker's address without a password, as in https://issues.example.org/tracker/"
-        raise TrackerError(TrackerFault.CONFIG, f"tracker.endpoint: {message}")
+        message = "tracker.endpoint: expected an address without a password, as in https://issues.example.org/tracker/"
+        raise TrackerError(TrackerFault.CONFIG, message)
     user, colon, password = key.partition(":")
     if not (user and colon and password):
         raise TrackerError(TrackerFault.CONFIG, "tracker.api_key: expected user:password; name a variable that has it")
@@ -55,17 +55,19 @@ def connect(options: Mapping[str, object]) -> door.Tracker:
     headers = {"X-Requested-With": "stationkeeper", "Origin": f"{parts.scheme}://{parts.netloc}", "Referer": f"{base}/"}
     # 409 is a detector's refusal and passes by no waiting; 412 is an ETag that is not the card's any more.
     rest = Rest(f"{base}/rest/data/", headers, (user, password), {409: TrackerFault.PAYLOAD})
-    return RoundupTracker(rest, base, user=user, blocked_by=str(options.get("blocked_by") or ""))
+    serial = options.get("single_threaded") is True
+    return RoundupTracker(rest, base, user, blocked_by=str(options.get("blocked_by") or ""), serial=serial)
 
 
 @dataclass(frozen=True, slots=True)
 class RoundupTracker:
-    """One Roundup tracker as one board; threads may share it. `user` writes our comments."""
+    """One Roundup tracker as a board; threads may share it. `user` writes our comments, `serial`: its moves compare."""
 
     rest: Rest
     base: str
     user: str
     blocked_by: str = ""
+    serial: bool = False
 
     @property
     def fields(self) -> str:
@@ -75,7 +77,9 @@ class RoundupTracker:
     @property
     def profile(self) -> door.Profile:
         """What a Roundup tracker can do."""
-        return door.Profile(KIND, f"{KIND}:{self.base}", conditional_moves=True, edits_comments=True, notes=_NOTES)
+        return door.Profile(
+            KIND, f"{KIND}:{self.base}", conditional_moves=self.serial, edits_comments=True, notes=_NOTES
+        )
 
     def states(self) -> tuple[str, ...]:
         """The names of the statuses, in the tracker's order."""
@@ -125,9 +129,8 @@ class RoundupTracker:
         statuses = _statuses(call)
         state = next((name for name in statuses if fold(name) == fold(to)), None)
         if state is None:
-            known = ", ".join(map(repr, statuses))
-            message = f"the tracker has no status {to!r}, it has {known}; add it or correct the workflow"
-            raise TrackerError(TrackerFault.CONFIG, message)
+            message = f"has no status {to!r}, it has {', '.join(map(repr, statuses))}; add it or correct the workflow"
+            raise TrackerError(TrackerFault.CONFIG, f"the tracker {message}")
         there = self._find(call, item_id)
         if there is None:
             return NotMoved(None)
@@ -171,8 +174,7 @@ class RoundupTracker:
         return wire.collection(call, "issue", query) if numbers else []
 
     def _there(self, call: Call, item_id: str) -> tuple[str | None, Record]:
-        there = self._find(call, item_id)
-        if there is None:
+        if (there := self._find(call, item_id)) is None:
             raise TrackerError(TrackerFault.NOT_FOUND, f"{item_id} is not on the tracker {self.base}")
         return there
 
@@ -239,8 +241,7 @@ def _revision(record: Record) -> str:
 
 
 def _key(said: Record) -> str | None:
-    found = _OURS.fullmatch(str(said.get("messageid") or ""))
-    return found[1] if found else None
+    return found[1] if (found := _OURS.fullmatch(str(said.get("messageid") or ""))) else None
 
 
 def _text(said: Record) -> str:
