@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import threading
 import uuid
 from pathlib import Path
 
@@ -63,11 +63,11 @@ class Run:
             case "hang":
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 subprocess.Popen(["sleep", "300"], start_new_session=True)
-                time.sleep(300)
+                threading.Event().wait(300)
             case "chatter":
                 while True:
                     say(type="system", subtype="status", status="on")
-                    time.sleep(0.05)
+                    threading.Event().wait(0.05)
             case "env":
                 sys.stderr.writelines(f"{name}={value}\n" for name, value in os.environ.items())
             case "words":

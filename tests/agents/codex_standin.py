@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
@@ -85,11 +86,11 @@ class Server:
             case "hang":
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 subprocess.Popen(["sleep", "300"], start_new_session=True)
-                time.sleep(300)
+                threading.Event().wait(300)
             case "chatter":
                 while True:
                     self.tell("item/agentMessage/delta", itemId="1", delta="on and ")
-                    time.sleep(0.05)
+                    threading.Event().wait(0.05)
             case "env":
                 sys.stderr.writelines(f"{name}={value}\n" for name, value in os.environ.items())
             case "ask":
