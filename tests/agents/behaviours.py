@@ -3,6 +3,7 @@
 A new kind adds its line: how to make its program behave like this. The suite fails for a kind that is missing here.
 """
 
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -46,6 +47,16 @@ DEEDS = {
 def standin(name, deed):
     """The command of a vendor's stand-in that does this in its turn."""
     return f"{sys.executable} {Path(__file__).parent / name}_standin.py --do {deed}"
+
+
+def on_path(folder):
+    """A PATH on which both vendors' programs are their stand-ins, which do the work that they are given."""
+    folder.mkdir()
+    for name in ("codex", "claude"):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {standin(name, "work")} "$@"\n')
+        program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
 
 
 SETTINGS = {

@@ -9,6 +9,7 @@ import pytest
 
 from orchestrator.cli.demo import boardfile, scene
 from orchestrator.cli.exits import Exit
+from tests.agents import behaviours
 from tests.e2e.launcher import BOOT_SECONDS, Launcher
 from tests.waiting import until
 from tests.workflow.test_shapes import invalid, shape
@@ -24,19 +25,14 @@ tracker:
   handoff_state: In Review
   terminal_states: [Done]
 """
-# Stands for the agents that the files name: keeps what it was told, and reports that the work is done.
-AGENT = """cat > prompt.txt; echo '{"type": "result", "outcome": "done", "summary": "did it"}'"""
 
 
 @pytest.fixture
 def launcher(tmp_path: Path) -> Iterator[Launcher]:
-    """A system with two workflows in folders of their own, whose agent this machine sets by its environment."""
-    found = Launcher(
-        tmp_path / "station",
-        HOME=str(tmp_path / "home"),
-        STATIONKEEPER_AGENT_KIND="command",
-        STATIONKEEPER_AGENT_COMMAND=AGENT,
-    )
+    """A system with two workflows in folders of their own; the agents that the files name are found on the PATH."""
+    home = str(tmp_path / "home")
+    path = behaviours.on_path(tmp_path / "bin")
+    found = Launcher(tmp_path / "station", HOME=home, PATH=path, CODEX_HOME=f"{home}/codex", CLAUDE_CONFIG_DIR=home)
     for name in ("symphony", "sortie"):
         folder = found.folder / "flows" / name
         folder.mkdir(parents=True)
@@ -72,5 +68,5 @@ def test_files_of_two_peers_run_side_by_side(launcher: Launcher):
     for name in ("symphony", "sortie"):
         until(lambda name=name: column(launcher, name) == "In Review", timeout_seconds=BOOT_SECONDS, what=name)
     rooms = Path(launcher.environment["HOME"], "harbour")
-    told = [prompt.read_text(encoding="utf-8") for prompt in sorted(rooms.rglob("prompt.txt"))]
+    told = [prompt.read_text(encoding="utf-8") for prompt in sorted(rooms.rglob("did.txt"))]
     assert sorted(text[:20] for text in told) == ["You have LAMP-1: Giv", "You have the ticket "]
