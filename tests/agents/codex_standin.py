@@ -89,7 +89,7 @@ class Server:
                 threading.Event().wait(300)
             case "chatter":
                 while True:
-                    self.tell("item/agentMessage/delta", itemId="1", delta="on and ")
+                    self.tell("item/agentMessage/delta", turnId=self.turn, itemId="1", delta="on and ")
                     threading.Event().wait(0.05)
             case "env":
                 sys.stderr.writelines(f"{name}={value}\n" for name, value in os.environ.items())
