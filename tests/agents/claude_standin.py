@@ -60,14 +60,8 @@ class Run:
         match self.deed:
             case "nothing":
                 return 0
-            case "hang":
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                subprocess.Popen(["sleep", "300"], start_new_session=True)
-                threading.Event().wait(300)
-            case "chatter":
-                while True:
-                    say(type="system", subtype="status", status="on")
-                    threading.Event().wait(0.05)
+            case "hang" | "heed" | "chatter":
+                self.linger()
             case "env":
                 sys.stderr.writelines(f"{name}={value}\n" for name, value in os.environ.items())
             case "words":
@@ -86,6 +80,22 @@ class Run:
         denied = [{"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which pump?"}]}}]
         self.end(result="All done.", permission_denials=denied if self.deed == "ask" else [])
         return 3 if self.deed == "crash" else 0
+
+    def linger(self):
+        """Stay, until somebody ends it: deaf with a child, ready to go, or never silent."""
+        if self.deed == "hang":
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            subprocess.Popen(["sleep", "300"], start_new_session=True)
+        if self.deed == "heed":
+            signal.signal(signal.SIGINT, self.stop)
+        while True:
+            say(type="system", subtype="status", status="heeding, on and on")
+            threading.Event().wait(0.05 if self.deed == "chatter" else 300)
+
+    def stop(self, *_):
+        """A SIGINT: what was spent so far, and the end."""
+        self.end(is_error=True, subtype="error_during_execution")
+        sys.exit(0)
 
     def refuse(self, told, status, name):
         """The provider's refusal: a "success" that is an error."""

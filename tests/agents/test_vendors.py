@@ -10,6 +10,7 @@ from orchestrator.domain.workflow import AgentSettings
 from orchestrator.ports.agent import AgentMisconfigured
 from tests.agents.behaviours import standin
 from tests.agents.conftest import INHERITED
+from tests.waiting import until
 
 KINDS = {"codex": codex, "claude": claude_code}
 
@@ -89,6 +90,17 @@ def test_a_spent_limit_is_waited_for_until_it_is_filled(begin):
     """The provider's own moment beats our guess."""
     wait = begin("codex", "limit").ending().retry_after_seconds
     assert 7000 < wait <= 7200
+
+
+@pytest.mark.proves("AE-06")
+def test_what_a_program_says_on_its_way_out_is_heard(begin, turn):
+    """A cancel reaches the program itself; its bridge stays for its last lines, and what was spent is a fact."""
+    session = begin("claude", "heed")
+    until(lambda: turn.transcript.exists() and "heeding" in turn.transcript.read_text())
+    session.cancel()
+    told, ending = usages(session)
+    assert (ending.stop, told[-1]["input_tokens"]) == (StopReason.CANCELLED, 200)
+    assert "Traceback" not in turn.transcript.read_text()
 
 
 @pytest.mark.proves("AE-05")
