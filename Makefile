@@ -30,7 +30,7 @@ up: $(READY) ## start everything in the foreground: WORKFLOW=path
 test: $(READY) ## every test, with real servers and processes; those of `peers` apart
 	@$(BIN)/python -m pytest tests -m "not peer"
 
-peers: $(READY) ## the tests with a real Roundup and Backlog.md: installs both, skips by name
+peers: $(READY) ## the tests with real Roundup, Backlog.md, Codex, Claude Code: installs them, skips by name
 	@sh ops/peers.sh
 	@$(BIN)/python -m pytest tests -m peer
 

@@ -1,4 +1,4 @@
-# Installs what the tests of `make peers` meet: a real Roundup, and the real Backlog.md program (which needs npm).
+# Installs what the tests of `make peers` meet: a real Roundup; the real Backlog.md, Codex and Claude Code, which need npm.
 # Each is pinned by hash. What cannot be installed is named, and its tests skip by name; that is no failure.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,6 +24,13 @@ backlog() {
     npm install --prefix "$home/backlog" --no-audit --no-fund --ignore-scripts --loglevel=error >/dev/null
 }
 
+# Two native programs: 660 MB to download, 810 MB on the disk, ten seconds where the network is quick.
+agents() {
+    rm -rf "$home/agents" && mkdir "$home/agents"
+    cp tests/peers/agents/package.json tests/peers/agents/package-lock.json "$home/agents"
+    npm install --prefix "$home/agents" --no-audit --no-fund --ignore-scripts --loglevel=error >/dev/null
+}
+
 # Installed once for each content of its lock.
 install() {
     name=$1 lock=$2
@@ -35,6 +42,7 @@ install() {
 install roundup tests/peers/roundup.lock
 if command -v npm >/dev/null 2>&1; then
     install backlog tests/peers/package-lock.json
+    install agents tests/peers/agents/package-lock.json
 else
-    say "npm is not there: the tests with the real Backlog.md program are skipped"
+    say "npm is not there: the tests with the real Backlog.md, Codex and Claude Code are skipped"
 fi

@@ -5,7 +5,7 @@ of which the last counts; the file is stronger. Lines of type message, usage and
 Its exit code alone is never success: without a report there must be evidence in the workspace.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -91,11 +91,32 @@ class CommandAgent:
         return CommandSession(turn, supervisor, running=supervisor.spawn(order), result=result)
 
 
-class CommandSession:
-    """Fits `ports.agent.AgentSession`."""
+def as_reported(said: report.Report) -> Ending:
+    """What a report that counts means."""
+    return Ending(
+        said.outcome,
+        _MEANS[said.outcome],
+        summary=said.summary,
+        reason=said.reason,
+        session=said.session,
+        retry_after_seconds=said.retry_after_seconds,
+    )
 
-    def __init__(self, turn: AgentTurn, supervisor: Supervisor, *, running: Running, result: Path) -> None:
+
+class CommandSession:
+    """Fits `ports.agent.AgentSession`; `reading` says what a report that counts means for this kind of agent."""
+
+    def __init__(
+        self,
+        turn: AgentTurn,
+        supervisor: Supervisor,
+        *,
+        running: Running,
+        result: Path,
+        reading: Callable[[report.Report], Ending] = as_reported,
+    ) -> None:
         self._turn, self._supervisor, self._running, self._result = turn, supervisor, running, result
+        self._reading = reading
         self._last_word: bytes | None = None
         self._session = turn.session
 
@@ -134,7 +155,7 @@ class CommandSession:
         except report.BadReport as bad:
             said, wrong = None, str(bad)
         if said and (exit_.code == 0 or said.outcome in _HOLDS_DESPITE_ERROR):
-            return _as_reported(said)
+            return self._reading(said)
         if exit_.code != 0:
             return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=_how_it_failed(exit_, said))
         if wrong:
@@ -177,17 +198,6 @@ class CommandSession:
         except WorkspaceFailed as error:
             reason = f"exited 0 without a report, and the workspace cannot be read: {error}"
         return Ending(Outcome.FAILED, StopReason.NO_EVIDENCE, reason=reason)
-
-
-def _as_reported(said: report.Report) -> Ending:
-    return Ending(
-        said.outcome,
-        _MEANS[said.outcome],
-        summary=said.summary,
-        reason=said.reason,
-        session=said.session,
-        retry_after_seconds=said.retry_after_seconds,
-    )
 
 
 def _how_it_failed(exit_: Exit, said: report.Report | None) -> str:

@@ -37,6 +37,7 @@ class Report(pydantic.BaseModel):
     reason: Text = ""
     session: Text | None = None
     usage: dict[str, pydantic.JsonValue] = {}
+    fault: Text = ""  # how it failed, in the words of a bridge of ours; of no other program it counts
     retry_after_seconds: Annotated[float | None, pydantic.Field(ge=0, le=LONGEST_RETRY_SECONDS)] = None
 
 

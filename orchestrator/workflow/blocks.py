@@ -106,6 +106,48 @@ class Agent(BaseModel):
     read_timeout_ms: Count = 5_000
 
 
+class Codex(BaseModel):
+    """Settings of the agent kind `codex`. What depends on Codex's own version is its to judge, and passes as it is.
+
+    The command and the clocks may stand here, as in the peer's file; they beat those of the block `agent`.
+    """
+
+    model_config = _STRICT
+
+    command: Text = "codex app-server"
+    model: Text | None = None
+    effort: Text | None = None
+    # Both peers': nobody sits at the terminal, and the program may write in the workspace.
+    approval_policy: Text | dict[str, object] = "never"
+    thread_sandbox: Text = "workspace-write"
+    turn_sandbox_policy: dict[str, object] | None = None
+    turn_timeout_ms: Count | None = None
+    stall_timeout_ms: int | None = None
+    read_timeout_ms: Count | None = None
+
+
+class ClaudeCode(BaseModel):
+    """Settings of the agent kind `claude-code`, each a flag of the program; `mcp_config` is a path."""
+
+    model_config = _STRICT
+
+    permission_mode: Text | None = None
+    model: Text | None = None
+    fallback_model: Text | None = None
+    max_turns: Count | None = None
+    max_budget_usd: Annotated[float, Field(gt=0)] | None = None
+    effort: Text | None = None
+    allowed_tools: Text | None = None
+    disallowed_tools: Text | None = None
+    system_prompt: Text | None = None
+    mcp_config: Text | None = None
+    session_persistence: bool | None = None
+
+
+# The settings of each kind of agent in this tree that has some; the block bears the kind's name.
+AGENT_BLOCKS: Mapping[str, type[BaseModel]] = {"codex": Codex, "claude-code": ClaudeCode}
+
+
 class FrontMatter(BaseModel):
     """The blocks that something reads."""
 
@@ -131,8 +173,6 @@ NOT_USED_YET = frozenset(
         "self_review",
         "token_rates",
         "observability",
-        "codex",
-        "claude-code",
     }
 )
 

@@ -50,9 +50,12 @@ def _every_unread(document: Document) -> Iterator[Finding]:
             continue  # the settings of the agent in use
         if name in blocks.NOT_USED_YET:
             yield Finding(document.line((name,)), f"'{name}' is not used yet")
+        elif name in blocks.AGENT_BLOCKS:
+            yield Finding(document.line((name,)), f"'{name}' is not used, since 'agent.kind' is {kind!r}")
         elif name not in blocks.FrontMatter.model_fields:
             yield _unknown(document, (name,), blocks.FrontMatter.model_fields)
-    for name, model in _MODELS.items():
+    own = {kind: blocks.AGENT_BLOCKS[kind]} if kind in blocks.AGENT_BLOCKS else {}
+    for name, model in {**_MODELS, **own}.items():
         for key in _block(document, name):
             if key not in model.model_fields:
                 yield _unknown(document, (name, key), model.model_fields)

@@ -52,7 +52,7 @@ def workflow_of(
             max_retry_backoff_ms=front.agent.max_retry_backoff_ms,
         ),
         workspace=_workspace(front.workspace, place, board=scope),
-        agent=_agent(front.agent, document),
+        agent=_agent(front.agent, document, place),
         hooks=_hooks(front.hooks),
         prompt=document.body,
         interval_ms=front.polling.interval_ms,
@@ -211,17 +211,26 @@ def _hooks(block: blocks.Hooks) -> HookSettings:
     return HookSettings(commands=commands, timeout_ms=block.timeout_ms, env=block.env)
 
 
-def _agent(block: blocks.Agent, document: Document) -> AgentSettings:
+def _agent(block: blocks.Agent, document: Document, place: _Place) -> AgentSettings:
+    """The agent's settings. What its kind's own block says, as in a peer's file, beats the block `agent`."""
     kind = keys.agent_kind(document)
     own = document.values.get(kind)
+    options = dict(own) if isinstance(own, Mapping) else {}
+    if isinstance(options.get("mcp_config"), str):
+        options["mcp_config"] = place.path(str(options["mcp_config"]), kind, "mcp_config")
+    said = {name: options[name] for name in _SHARED if name in options and ("agent", name) not in document.origins}
+    settings = blocks.Agent.model_validate({**block.model_dump(), **said}) if said else block
     return AgentSettings(
         kind=kind,
-        command=block.command or "",
-        prompt=block.prompt,
+        command=settings.command or "",
+        prompt=settings.prompt,
         evidence=Evidence(block.evidence),
-        turn_timeout_ms=block.turn_timeout_ms,
-        stall_timeout_ms=block.stall_timeout_ms,
-        read_timeout_ms=block.read_timeout_ms,
-        env=block.env,
-        options=dict(own) if isinstance(own, Mapping) else {},
+        turn_timeout_ms=settings.turn_timeout_ms,
+        stall_timeout_ms=settings.stall_timeout_ms,
+        read_timeout_ms=settings.read_timeout_ms,
+        env=settings.env,
+        options=options,
     )
+
+
+_SHARED = ("command", "turn_timeout_ms", "stall_timeout_ms", "read_timeout_ms")

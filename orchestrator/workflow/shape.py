@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 
 from orchestrator.workflow import keys
-from orchestrator.workflow.blocks import FrontMatter
+from orchestrator.workflow.blocks import AGENT_BLOCKS, FrontMatter
 from orchestrator.workflow.findings import Code, Finding, Rejected
 from orchestrator.workflow.front_matter import Document, Key
 from orchestrator.workflow.kinds import FIVE_LINES
@@ -17,11 +17,27 @@ from orchestrator.workflow.kinds import FIVE_LINES
 
 def shaped(document: Document) -> FrontMatter:
     """The blocks of a file. Raises Rejected with every value that does not fit."""
+    errors = [*_errors(FrontMatter, document.values, ()), *_own_errors(document)]
+    if errors:
+        raise Rejected(Code.PARSE_ERROR, [_finding(each, document) for each in errors[:MAX_FINDINGS]])
+    return FrontMatter.model_validate(document.values)
+
+
+def _own_errors(document: Document) -> list[dict[str, Any]]:
+    """What is wrong with the settings of the kind of agent in use; those of another are not read."""
+    kind = keys.agent_kind(document)
+    if kind not in AGENT_BLOCKS or kind not in document.values:
+        return []
+    return _errors(AGENT_BLOCKS[kind], document.values[kind], (kind,))
+
+
+def _errors(model: type[pydantic.BaseModel], values: object, place: Key) -> list[dict[str, Any]]:
+    """Everything that does not fit, by the keys from the top of the file on."""
     try:
-        return FrontMatter.model_validate(document.values)
+        model.model_validate(values)
     except pydantic.ValidationError as error:
-        findings = [_finding(each, document) for each in error.errors()[:MAX_FINDINGS]]
-        raise Rejected(Code.PARSE_ERROR, findings) from error
+        return [{**each, "loc": (*place, *each["loc"])} for each in error.errors()]
+    return []
 
 
 # Whoever has more to mend than this reads the rest at the next try.
@@ -76,6 +92,9 @@ _EXPECTED = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
     "greater_than_equal": "{ge} or more",
+    "greater_than": "more than {gt}",
+    "float_type": "a number",
+    "bool_type": "true or false",
     "list_type": "a list",
     "mapping_type": "keys with values",
     "dict_type": "keys with values",

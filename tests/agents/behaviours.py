@@ -3,7 +3,10 @@
 A new kind adds its line: how to make its program behave like this. The suite fails for a kind that is missing here.
 """
 
+import os
+import sys
 from enum import Enum
+from pathlib import Path
 
 from orchestrator.domain.workflow import AgentSettings
 
@@ -30,6 +33,34 @@ COMMANDS = {
     Behaviour.SHOWS_ITS_ENVIRONMENT: "env",
 }
 
+# What the stand-ins of vendors' programs are told to do.
+DEEDS = {
+    Behaviour.SAYS_DONE: "done",
+    Behaviour.SAYS_NOTHING: "nothing",
+    Behaviour.CRASHES: "crash",
+    Behaviour.HANGS: "hang",
+    Behaviour.CHATTERS: "chatter",
+    Behaviour.SHOWS_ITS_ENVIRONMENT: "env",
+}
+
+
+def standin(name, deed):
+    """The command of a vendor's stand-in that does this in its turn."""
+    return f"{sys.executable} {Path(__file__).parent / name}_standin.py --do {deed}"
+
+
+def on_path(folder):
+    """A PATH on which both vendors' programs are their stand-ins, which do the work that they are given."""
+    folder.mkdir()
+    for name in ("codex", "claude"):
+        program = folder / name
+        program.write_text(f'#!/bin/sh\nexec {standin(name, "work")} "$@"\n')
+        program.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
 SETTINGS = {
     "command": {behaviour: AgentSettings(command=command) for behaviour, command in COMMANDS.items()},
+    "codex": {behaviour: AgentSettings(command=standin("codex", deed)) for behaviour, deed in DEEDS.items()},
+    "claude_code": {behaviour: AgentSettings(command=standin("claude", deed)) for behaviour, deed in DEEDS.items()},
 }

@@ -10,6 +10,7 @@ import pytest
 
 from orchestrator.cli.demo import boardfile, scene
 from orchestrator.cli.exits import Exit
+from tests.agents import behaviours
 from tests.e2e.launcher import BOOT_SECONDS, Launcher
 from tests.waiting import until
 from tests.workflow.test_shapes import shape
@@ -25,21 +26,20 @@ tracker:
   handoff_state: In Review
   terminal_states: [Done]
 """
-# Stands for the agents that the files name: keeps what it was told, and reports that the work is done.
-AGENT = """cat > prompt.txt; echo '{"type": "result", "outcome": "done", "summary": "did it"}'"""
 # Two with nothing but the block changed, and one to which its person added the line that the warning shows.
 BROUGHT = {"symphony": "symphony", "sortie": "sortie", "mended": "symphony"}
 
 
 @pytest.fixture
 def launcher(tmp_path: Path) -> Iterator[Launcher]:
-    """A system with workflows in folders of their own, whose agent and source this machine sets by its environment."""
-    source = repository(tmp_path / "source")
+    """A system with workflows in folders of their own; the agents that the files name are found on the PATH."""
+    home, source = str(tmp_path / "home"), repository(tmp_path / "source")
     found = Launcher(
         tmp_path / "station",
-        HOME=str(tmp_path / "home"),
-        STATIONKEEPER_AGENT_KIND="command",
-        STATIONKEEPER_AGENT_COMMAND=AGENT,
+        HOME=home,
+        PATH=behaviours.on_path(tmp_path / "bin"),
+        CODEX_HOME=f"{home}/codex",
+        CLAUDE_CONFIG_DIR=home,
         SOURCE_URL=source,
         SORTIE_REPO_URL=source,
     )
@@ -91,7 +91,7 @@ def test_files_of_two_peers_run_side_by_side(launcher: Launcher):
     for name in BROUGHT:
         until(lambda name=name: column(launcher, name) == "In Review", timeout_seconds=BOOT_SECONDS, what=name)
     rooms = Path(launcher.environment["HOME"], "harbour")
-    prompts = sorted(rooms.rglob("prompt.txt"), key=lambda path: path.read_text(encoding="utf-8"))
+    prompts = sorted(rooms.rglob("did.txt"), key=lambda path: path.read_text(encoding="utf-8"))
     told = [path.read_text(encoding="utf-8")[:20] for path in prompts]
     assert told == ["You have LAMP-1: Giv", "You have the ticket ", "You have the ticket "]
     # Sortie's clones by a variable that is passed on as there, the mended one by what its person named.

@@ -82,6 +82,7 @@ def settings_defaults():
         ("workspace", blocks.Workspace),
         ("hooks", blocks.Hooks),
         ("agent", blocks.Agent),
+        *blocks.AGENT_BLOCKS.items(),
     ):
         found |= {f"{name}.{key}": field.default for key, field in model.model_fields.items()}
     return {**found, **dict.fromkeys(f"tracker.{key}" for key in _TRACKER_OPTIONS)}

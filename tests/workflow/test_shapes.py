@@ -13,7 +13,7 @@ from orchestrator.workflow import Kinds, WorkflowFiles
 from tests.workflow import storm
 
 SHAPES = Path(__file__).parent / "shapes"
-KINDS = Kinds(trackers={"backlog"}, agents={"command"})
+KINDS = Kinds(trackers={"backlog"}, agents={"command", "codex", "claude-code"})
 BARE = Item(id="1", identifier="BACK-1", title="Bare", state="To Do")
 BACKLOG = """\
 tracker:
@@ -60,6 +60,7 @@ def test_symphonys_shape_runs_with_the_tracker_block_alone_changed():
     """Its agent is codex because it has that block; its caps, its clocks and its prompt are read as they stand."""
     found = parse(shape("symphony", board=BACKLOG.replace("Human Review", "Review")))
     assert (found.agent.kind, found.agent.options["approval_policy"]) == ("codex", "never")
+    assert found.agent.command == "codex --config shell_environment_policy.inherit=all app-server"
     assert (found.interval_ms, found.turn_limits.max_turns, found.limits.max_concurrent) == (5000, 20, 10)
     assert found.workspace.root.endswith("/harbour/rooms")
     said = [re.sub(r"^WORKFLOW.md:\d+: ", "", warning) for warning in found.warnings]
@@ -69,10 +70,6 @@ def test_symphonys_shape_runs_with_the_tracker_block_alone_changed():
             "add below 'hooks:' the line: env: [SOURCE_URL]"
         ),
         "'agent.max_concurrent_agents_by_state.todo' limits nothing; 'todo' is not in tracker.active_states",
-        (
-            "'agent.kind': there is no kind 'codex' here, so every turn would fail; known are command; "
-            "for any program write 'kind: command' and 'command: …'"
-        ),
     ]
 
 
@@ -86,7 +83,7 @@ def test_a_go_body_is_read_as_it_is_and_each_distinct_action_is_told():
     for warning in told:
         line, _, message = warning.removeprefix("WORKFLOW.md:").partition(": ")
         assert message.partition(" is of a Go template")[0] in text.split("\n")[int(line) - 1]
-    assert found.agent.kind == "claude-code"
+    assert (found.agent.kind, found.agent.command, found.agent.options["max_turns"]) == ("claude-code", "claude", 50)
     prompt = prompts.LiquidPrompts()
     bare, full = (
         prompt.render(found.prompt, item, attempt=attempt, run=run, retry_kind=None)
