@@ -20,6 +20,15 @@ GIT_EMAIL = "stationkeeper@localhost"
 PREFIXES = ("STATIONKEEPER_", "SORTIE_")
 
 
+# The door to a person's keys: where the engine pushes, an agent has no use for it that the workflow does not name.
+_KEYS = "SSH_AUTH_SOCK"
+
+
+def without_keys(inherited: Mapping[str, str], passed_on: Mapping[str, str]) -> dict[str, str]:
+    """The worker's environment as an agent may pick from it that is to push nothing; what `agent.env` names stays."""
+    return {name: value for name, value in inherited.items() if name != _KEYS or f"${_KEYS}" in passed_on.values()}
+
+
 class Facts(Protocol):
     """What a program is told about why it runs; an agent's turn and a hook's order both know it."""
 

@@ -20,6 +20,11 @@ CONTROL, TURNS, RELAY = "control", "turns", "relay"
 Send = Callable[..., object]
 
 
+def turns_of(host: str | None) -> str:
+    """The queue of turns for the workers of one host, or for any. Each worker that takes turns consumes both."""
+    return TURNS if host is None else f"{TURNS}.{host}"
+
+
 # So many rings at the most are worth keeping when a control worker starts: all of them say the same.
 _RINGS_KEPT = 4
 _TRIM_TIMEOUT_SECONDS = 2.0
@@ -53,13 +58,13 @@ class CeleryQueue:
         label = workflow or "any workflow"
         self._publish("tasks.reconcile", CONTROL, {"workflow": workflow, "full": full}, label=label)
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
-        """Offer a queued turn to the workers."""
-        self._publish("tasks.turn", TURNS, {"turn_id": str(turn_id), "fence": fence}, label=label)
+    def turn(self, turn_id: UUID, fence: int, *, label: str, host: str | None = None) -> None:
+        """Offer a queued turn to the workers, or to those of one host."""
+        self._publish("tasks.turn", turns_of(host), {"turn_id": str(turn_id), "fence": fence}, label=label)
 
-    def tidy(self) -> None:
-        """Say that there are workspaces that may go."""
-        self._publish("tasks.tidy", TURNS, {}, label="workspaces")
+    def tidy(self, host: str | None = None) -> None:
+        """Say that there are workspaces that may go, on one host or anywhere."""
+        self._publish("tasks.tidy", turns_of(host), {}, label="workspaces")
 
     def relay(self) -> None:
         """Say that the outbox has something to post, unless this process said so a moment ago."""

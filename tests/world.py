@@ -26,7 +26,7 @@ from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import StoreUnavailable, WorkerRow, WorkflowRow
 from orchestrator.store.open import PostgresStore
 from orchestrator.trackers.memory import MemoryBoard, MemoryTracker
-from tests.memory import commands, tables
+from tests.memory import commands, hosts, tables
 from tests.memory.clock import HandClock
 from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
@@ -134,11 +134,11 @@ class World:
 
     # --- our processes ---------------------------------------------------------------------------------------------
 
-    def hire(self) -> Process:
+    def hire(self, host: str = HOST) -> Process:
         """A new process of ours, with the doors as `wrap` gives them; it says hello and acts from now on."""
         self.hired += 1
         pid = self.hired
-        worker = Worker(Identity(HOST, BOOT, pid, uuid4()), Slots(self.slots), self.state_dir, LEASE_SECONDS)
+        worker = Worker(Identity(host, BOOT, pid, uuid4()), Slots(self.slots), self.state_dir, LEASE_SECONDS)
         supervisor = HandSupervisor(self._renew, self.clock.boot_seconds, LEASE_SECONDS)
         self.process = Process(worker, supervisor, self._ports(pid, supervisor))
         self.processes.append(self.process)
@@ -167,9 +167,9 @@ class World:
         return self._do(lambda: reconcile.ring(self.process.ports, full=full))
 
     def deliver(self) -> None:
-        """Hand every published message to a worker, one after the other."""
-        while self.queue.turns:
-            self.deliver_one(*self.queue.take())
+        """Hand every published message to a worker of its queue, one after the other; what nobody takes stays."""
+        while (taken := hosts.take(self)) is not None:
+            self.deliver_one(*taken)
 
     def deliver_one(self, turn_id: UUID, fence: int) -> Conclusion | None:
         """Hand one message, new or old, to a worker."""

@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 from orchestrator import telemetry
 from orchestrator.domain import contract, keys, select
 from orchestrator.domain.item import Item
+from orchestrator.domain.leaving import HostIsBack, LeaveHost
 from orchestrator.domain.reconcile import (
     Action,
     Cancel,
@@ -92,10 +93,20 @@ def _carry_out(run: _Run, action: Action) -> None:
             _note(run, record, action="end_task", done=done)
         case LiftHold(record=record, reason=reason):
             _note(run, record, action="lift", done=items.lift_holds(record, reason))
+        case LeaveHost() | HostIsBack():
+            _follow_host(run, action)
         case NoteAbsence(record=record, times=times):
             items.note_absence(record, times)
         case Refresh(record=record, state=state):
             items.refresh(record, state)
+
+
+def _follow_host(run: _Run, action: LeaveHost | HostIsBack) -> None:
+    items, record = run.ports.store.items, action.record
+    if isinstance(action, LeaveHost):
+        _note(run, record, action="leave_host", done=items.leave_host(record, action.reason, workflow=run.row.name))
+    else:
+        _note(run, record, action="rejoin", done=items.rejoin(record, workflow=run.row.name))
 
 
 def keep(ports: Ports, grant: TickGrant, extended_at: float) -> float:
@@ -146,6 +157,7 @@ def _try_dispatch(run: _Run, action: Dispatch) -> Wait | None:
         workflow=run.row,
         max_concurrent=run.workflow.limits.max_concurrent,
         max_in_state=run.workflow.limits.max_concurrent_by_state.get(contract.fold(fresh.state)),
+        host=action.host,
     )
     opened = run.ports.store.items.open_turn(opening)
     if isinstance(opened, Refused):
@@ -154,7 +166,7 @@ def _try_dispatch(run: _Run, action: Dispatch) -> Wait | None:
         return Wait(opened.reason)
     telemetry.dispatched(fresh.identifier, turn_id=turn_id, fence=opened.fence, ordinal=opened.ordinal)
     label = f"{fresh.identifier} turn {opened.ordinal} fence {opened.fence}"
-    return _publish(run, opened, label)
+    return _publish(run, opened, label, host=action.host)
 
 
 def _reread(run: _Run, action: Dispatch) -> Item | Wait:
@@ -199,10 +211,10 @@ def _give_back(run: _Run, lease: str, opening: Opening, *, fence: int) -> None:
         telemetry.service_failed("redis", error=error)  # the lease runs out by itself
 
 
-def _publish(run: _Run, opened: Opened, label: str) -> Wait | None:
+def _publish(run: _Run, opened: Opened, label: str, *, host: str | None) -> Wait | None:
     """Give the turn to the broker. If it fails the turn stays queued, and a later tick enqueues the same one again."""
     try:
-        run.ports.queue.turn(opened.turn_id, opened.fence, label=label)
+        run.ports.queue.turn(opened.turn_id, opened.fence, label=label, host=host)
     except PublishFailed as error:
         run.publishing = False
         return Wait(NotDispatched.PUBLISH_FAILED, str(error))
@@ -221,4 +233,5 @@ def _requeue(run: _Run, record: ItemRecord) -> None:
     turn = record.turn
     if turn is None or not run.publishing:
         return
-    _publish(run, Opened(turn.id, turn.fence, turn.fence), f"{record.identifier} fence {turn.fence} again")
+    label = f"{record.identifier} fence {turn.fence} again"
+    _publish(run, Opened(turn.id, turn.fence, turn.fence), label, host=turn.for_host)

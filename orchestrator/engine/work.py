@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from orchestrator.domain.keys import UnsafeIdentifier
+from orchestrator.domain.push import Branch
 from orchestrator.domain.turn import Ending, Outcome, StopReason
-from orchestrator.engine import hooks, patience, refused
+from orchestrator.engine import hooks, patience, pushes, refused
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
+from orchestrator.ports.remotes import PushFailed
 from orchestrator.ports.store import Made, StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
@@ -21,21 +23,43 @@ PREPARE_SECONDS = 600.0
 def run(desk: Desk) -> Ending | None:
     """Prepare, run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
     desk.ports.supervisor().begin_step(desk.admitted.ref.turn_id, PREPARE_SECONDS)
+    branch = pushes.known(desk)
+    if isinstance(branch, Ending):
+        return branch
     try:
-        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier)
+        start = pushes.start(desk, branch)
+        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier, start=start)
         prompt = _prompt(desk)
     except PromptFailed as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=f"the prompt could not be rendered: {fault}")
     except WorkspaceBusy as fault:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
+    except PushFailed as fault:
+        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    ending = hooks.complete(desk, workspace) or _attempt(desk, workspace, prompt)
-    if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
+    left = pushes.first(desk, workspace, branch)
+    if not isinstance(left, Branch):
+        return left
+    ending, push = _worked(desk, workspace, prompt, branch=left)
+    meant = push.record if push is not None else None
+    if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending), push=meant)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    return ending
+    return pushes.carry_out(desk, workspace, push, ending=ending)
+
+
+def _worked(desk: Desk, workspace: Workspace, prompt: str, *, branch: Branch) -> tuple[Ending, pushes.Push | None]:
+    """The attempt with its hooks, and what it left to be pushed."""
+    ending = hooks.complete(desk, workspace)
+    if ending is not None:
+        return ending, None
+    ending = _attempt(desk, workspace, prompt)
+    try:
+        return ending, pushes.due(desk, workspace, branch)
+    except WorkspaceFailed as fault:
+        return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault)), None
 
 
 def _prepared(desk: Desk, workspace: Workspace) -> StepRecord:
@@ -47,6 +71,7 @@ def _prepared(desk: Desk, workspace: Workspace) -> StepRecord:
         lock_path=workspace.lock_path,
         repository=workspace.repository,
         branch=workspace.branch,
+        is_shared=desk.workflow.workspace.shared,
     )
     return StepRecord(2, "workspace", _described(workspace), str(_transcript(desk)), made)
 

@@ -17,12 +17,15 @@ class Queue(Protocol):
         """Bring a tick forward."""
         ...
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
-        """Offer a queued turn to the workers; `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`."""
+    def turn(self, turn_id: UUID, fence: int, *, label: str, host: str | None = None) -> None:
+        """Offer a queued turn to the workers, of one host where `host` names it.
+
+        `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`.
+        """
         ...
 
-    def tidy(self) -> None:
-        """Say that there are workspaces that may go."""
+    def tidy(self, host: str | None = None) -> None:
+        """Say that there are workspaces that may go, on one host where `host` names it."""
         ...
 
     def relay(self) -> None:

@@ -35,9 +35,11 @@ class Workspace:
 class Workspaces(Protocol):
     """Makes and inspects workspaces on this host."""
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
+    def prepare(self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None) -> Workspace:
         """Make the item's workspace or reuse it: contained in the root, one branch an item.
 
+        `start` is a commit that its branch has to contain: the work goes on from another host's. A branch that has gone
+        its own way since is nobody's to move: WorkspaceFailed.
         One that was made and never finished is made anew: nobody has worked in it. Raises WorkspaceFailed, and
         WorkspaceBusy while a process of an earlier turn holds its lock.
         """

@@ -69,9 +69,10 @@ _QUEUED = """, slot as (
         returning id
     ), queued as (
         insert into turn
-            (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
+            (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind,
+            for_host)
         select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
-            taken.retry_kind
+            taken.retry_kind, :for_host
         from taken, (select id from reused union all select id from begun) as task
     ), answered as (
         delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
@@ -135,6 +136,7 @@ def _open(session: Database | Session, opening: Opening) -> Opened | Refused:
         state=opening.item.state,
         state_folded=contract.fold(opening.item.state),
         seen=opening.seen_version,
+        for_host=opening.host,
     )
     assert row is not None  # noqa: S101 -- a workflow with a plan has a row, and each row has a verdict
     if row.refusal is not None:

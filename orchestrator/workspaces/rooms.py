@@ -24,8 +24,8 @@ _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
 class GitWorkspaces:
     """Workspaces on this host's disk; two processes may prepare at once."""
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str) -> Workspace:
-        """Make the item's workspace or reuse it. Raises WorkspaceFailed and WorkspaceBusy."""
+    def prepare(self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None) -> Workspace:
+        """Make the item's workspace or reuse it, with `start` in its branch. Raises WorkspaceFailed, WorkspaceBusy."""
         repository = Path(settings.repository) if settings.repository is not None else None
         try:
             root = _root(settings.root)
@@ -39,7 +39,7 @@ class GitWorkspaces:
                 if mark.is_of_this_folder():
                     removing.remove(path, repository)
                 stood = mark.begin()
-                branch, created = _furnish(path, settings, identifier)
+                branch, created = _furnish(path, settings, identifier, start=start)
                 mark.end(created=created, stood=stood)
         except OSError as error:
             raise WorkspaceFailed(
@@ -171,7 +171,7 @@ def _mark(workspace: Workspace) -> marks.Mark:
     return marks.Mark(workspace.path.parent / _NEW / workspace.path.name, workspace.path)
 
 
-def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[str | None, bool]:
+def _furnish(path: Path, settings: WorkspaceSettings, identifier: str, *, start: str | None) -> tuple[str | None, bool]:
     """Have the folder with what belongs in it; gives its branch, and whether the folder was made now."""
     if settings.repository is None:
         try:
@@ -180,5 +180,5 @@ def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[
             return None, False
         return None, True
     branch = keys.branch_name(settings.branch, identifier)
-    wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD")
+    wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD", start)
     return branch, worktree.ensure(wanted)

@@ -12,15 +12,18 @@ from orchestrator.ports.queue import PublishFailed
 class MemoryQueue:
     """Messages wait in `turns`; rings and relay hints are only counted. `down` makes every publish fail.
 
-    `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again.
+    `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again;
+    `hosts` says for whose workers each turn was offered last, `tidy_hosts` the same of the hints about workspaces.
     """
 
     turns: list[tuple[UUID, int]] = field(default_factory=list)
+    hosts: dict[UUID, str | None] = field(default_factory=dict)
     published: list[tuple[UUID, int]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     rings: int = 0
     relays: int = 0
     tidies: int = 0
+    tidy_hosts: list[str | None] = field(default_factory=list)
     down: bool = False
 
     def ring(self, workflow: str | None = None, *, full: bool = False) -> None:  # noqa: ARG002 -- the door's signature
@@ -28,16 +31,18 @@ class MemoryQueue:
         self._refuse_when_down()
         self.rings += 1
 
-    def turn(self, turn_id: UUID, fence: int, *, label: str) -> None:
+    def turn(self, turn_id: UUID, fence: int, *, label: str, host: str | None = None) -> None:
         """Keep an offer of a turn."""
         self._refuse_when_down()
+        self.hosts[turn_id] = host
         self.turns.append((turn_id, fence))
         self.published.append((turn_id, fence))
         self.labels.append(label)
 
-    def tidy(self) -> None:
-        """Count a hint."""
+    def tidy(self, host: str | None = None) -> None:
+        """Count a hint, and remember for whom it was."""
         self._refuse_when_down()
+        self.tidy_hosts.append(host)
         self.tidies += 1
 
     def relay(self) -> None:
