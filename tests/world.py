@@ -31,6 +31,7 @@ from tests.memory.clock import HandClock
 from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
 from tests.memory.queue import MemoryQueue
+from tests.memory.remotes import MemoryRemotes
 from tests.memory.rooms import Rooms
 from tests.memory.workflows import STATES, OneWorkflow, PlainPrompts, workflow
 
@@ -73,6 +74,7 @@ class World:
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     workspaces: MemoryWorkspaces = field(default_factory=MemoryWorkspaces)
     hooks: ScriptedHooks = field(default_factory=ScriptedHooks)
+    remotes: MemoryRemotes = field(default_factory=MemoryRemotes)
     processes: list[Process] = field(default_factory=list)
     bodies: dict[str, Workflow] = field(init=False)
     board: MemoryBoard = field(init=False)
@@ -290,6 +292,7 @@ class World:
             workflows=OneWorkflow(self.bodies),  # type: ignore[arg-type]
             workspaces=self.workspaces,
             hooks=self.hooks,
+            remotes=self.remotes,
             prompts=PlainPrompts(),
             tracker=lambda _workflow: board,
             agent=lambda _workflow: agents,

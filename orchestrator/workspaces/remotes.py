@@ -35,41 +35,42 @@ class GitRemotes:
 
     def tip(self, workspace: Workspace, settings: WorkspaceSettings) -> Tip:
         """What the workspace has. Raises WorkspaceFailed."""
-        path, branch = workspace.path, workspace.branch
-        commit = git.ask(path, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}") if branch else None
+        path, branch, repository = workspace.path, workspace.branch, workspace.repository
+        if branch is None or repository is None:
+            return Tip(None, is_clean=False)
+        commit = git.ask(path, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}")
         head = git.ask(path, "rev-parse", "--verify", "--quiet", "HEAD")
         is_clean = head == commit and not git.run(path, "status", "--porcelain", "--untracked-files=all")
-        repository = workspace.repository
-        if commit is None or repository is None:
-            return Tip(None, is_clean=is_clean and repository is not None)
+        if commit is None:
+            return Tip(None, is_clean=is_clean)
         has_nothing = git.ask(repository, "merge-base", "--is-ancestor", commit, settings.base or "HEAD") is not None
         return Tip(None if has_nothing else commit, is_clean=is_clean)
 
     def found(self, remote: str, branch: str) -> str | None:
         """The commit of the branch on the remote. Raises PushFailed."""
         address = self._address(remote)
-        with _apart(None) as (place, variables):
-            said = _talk(place, "ls-remote", address, f"refs/heads/{branch}", variables=variables, remote=remote)
+        with _apart(None) as place:
+            said = _talk(place, "ls-remote", address, f"refs/heads/{branch}", remote=remote)
         return said.split()[0].decode() if said.split() else None
 
     def fetch(self, remote: str, branch: str, repository: Path) -> None:
         """Have the objects of the remote's branch in the repository. Raises PushFailed."""
         address = self._address(remote)
-        with _apart(repository) as (place, variables):
+        with _apart(repository) as place:
             kept = "refs/heads/pushed"
             wanted = f"+refs/heads/{branch}:{kept}"
-            _talk(place, "fetch", "--no-tags", address, wanted, variables=variables, remote=remote)
+            _talk(place, "fetch", "--no-tags", address, wanted, remote=remote)
             # From a folder beside it, so that only git's own objects come in.
             words = ("fetch", "--no-tags", "--no-write-fetch-head", str(place), f"+{kept}:{_pushed(branch)}")
-            _talk(repository, *words, variables=variables, remote=remote)
+            _talk(repository, *words, remote=remote)
 
     def push(self, remote: str, workspace: Workspace, commit: str, *, expected: str | None) -> None:
         """Push with lease. Raises PushRefused and PushFailed."""
         address, ref = self._address(remote), f"refs/heads/{workspace.branch}"
         lease = f"--force-with-lease={ref}:{expected or ''}"
-        with _apart(workspace.repository) as (place, variables):
+        with _apart(workspace.repository) as place:
             words = ("push", "--porcelain", "--no-verify", lease, address, f"{commit}:{ref}")
-            _talk(place, *words, variables=variables, remote=remote)
+            _talk(place, *words, remote=remote)
 
     def _address(self, remote: str) -> str:
         if not remote.startswith("$"):
@@ -86,22 +87,21 @@ def _pushed(branch: str) -> str:
 
 
 @contextmanager
-def _apart(repository: Path | None) -> Iterator[tuple[Path, Mapping[str, str]]]:
-    """An empty repository that sees the objects of `repository`, with what git must be told for that."""
+def _apart(repository: Path | None) -> Iterator[Path]:
+    """An empty repository that borrows the objects of `repository`."""
     with tempfile.TemporaryDirectory(prefix="stationkeeper-") as aside:
         place = Path(aside)
         git.run(place, "init", "--quiet", "--bare")
-        objects = {} if repository is None else {_BORROWED: str(worktree.git_folder(repository) / "objects")}
-        yield place, objects
+        if repository is not None:
+            borrowed = place / "objects" / "info" / "alternates"
+            borrowed.write_text(f"{worktree.git_folder(repository) / 'objects'}\n", encoding="utf-8")
+        yield place
 
 
-_BORROWED = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
-
-
-def _talk(place: Path, *words: str, variables: Mapping[str, str], remote: str) -> bytes:
+def _talk(place: Path, *words: str, remote: str) -> bytes:
     """Speak with the remote. Raises PushRefused and PushFailed, whose message shows the remote as the file names it."""
     try:
-        done = git.attempt(place, *words, variables=variables, seconds=PUSH_SECONDS)
+        done = git.attempt(place, *words, seconds=PUSH_SECONDS)
     except WorkspaceFailed as error:
         raise PushFailed(f"{remote}: 'git {words[0]}' did not end: {_blurred(str(error))}") from error
     if done.returncode == 0:
