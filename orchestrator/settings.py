@@ -291,7 +291,7 @@ def _explain(error: pydantic.ValidationError, *, variables: Collection[str], fil
     first = error.errors()[0]
     expected = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
-        return f"found {expected}; set the three to values that fit"
+        return f"found {expected}; set them to values that fit"
     field = str(first["loc"][0])
     place, remedy = f"{file}: {field}", "stop the system and start it again"
     if field in variables:

@@ -23,7 +23,7 @@ class LeaveHost:
 
 @dataclass(frozen=True, slots=True)
 class HostIsBack:
-    """The host of the item's work serves turns again: the hold that named it ends, and no other."""
+    """The host of the item's work serves turns again, or nothing lies there: the hold that named it ends, no other."""
 
     record: ItemRecord
 
