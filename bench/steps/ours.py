@@ -58,9 +58,9 @@ class Offered:
     def __init__(self) -> None:
         self.turns: list[tuple[Any, int]] = []
 
-    def turn(self, turn_id: object, fence: int, *, label: str) -> None:
+    def turn(self, turn_id: object, fence: int, *, label: str, host: str | None = None) -> None:
         """Keep the offer."""
-        del label
+        del label, host
         self.turns.append((turn_id, fence))
 
     def ring(self, *_values: object, **_named: object) -> None:

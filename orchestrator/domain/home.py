@@ -12,8 +12,8 @@ from enum import Enum
 class Reach(Enum):
     """How a host stands towards the turns of its workspaces."""
 
-    SERVED = "served"  # a worker of it takes turns
-    SILENT = "silent"  # none does just now: it starts again, is drained, or is cut off
+    SERVED = "served"  # a worker of it is there for turns, be it full or drained
+    SILENT = "silent"  # none is just now: it starts again, or is cut off
     GONE = "gone"  # its workers have been silent past the bound (`STATIONKEEPER_HOST_SILENCE_SECONDS`)
 
 

@@ -155,7 +155,7 @@ def _prompt(desk: Desk) -> str:
     }
     attempt = counters.attempt if counters.attempt > 1 else None
     prompts, kind = desk.ports.prompts, desk.admitted.retry_kind
-    if counters.turns_in_row > 1 and desk.admitted.session is not None:
+    if counters.turns_in_row > 1 and desk.session is not None:
         # The program named a session at an earlier turn and is handed it again: that session has the whole prompt.
         return prompts.guidance(desk.item, attempt=attempt, run=run, retry_kind=kind)
     return prompts.render(desk.workflow.prompt, desk.item, attempt=attempt, run=run, retry_kind=kind)
@@ -175,7 +175,7 @@ def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
         workspace=workspace.path,
         scratch=folder,
         transcript=_transcript(desk),
-        session=desk.admitted.session,
+        session=desk.session,
         timeout_seconds=settings.turn_timeout_ms / 1000,
         stall_seconds=settings.stall_timeout_ms / 1000 if settings.stall_timeout_ms > 0 else None,
         lock_path=workspace.lock_path,

@@ -36,7 +36,7 @@ _ITEMS = """
         select host.name, host.seen_at < stationkeeper_now() - make_interval(secs => :silence) as gone,
             exists (
                 select from worker
-                where worker.host = host.name and worker.slots > 0
+                where worker.host = host.name and 'turns' = any(worker.queues)
                     and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served
         from host
     )

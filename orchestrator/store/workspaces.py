@@ -46,7 +46,7 @@ _IDLE = f"""
     select workspace.id, item.item_id, workspace.may_go, case when not workspace.shared then workspace.host end as host,
         workspace.shared or exists (
             select from worker
-            where worker.host = workspace.host and worker.slots > 0
+            where worker.host = workspace.host and 'turns' = any(worker.queues)
                 and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served
     from workspace join item on item.key = workspace.item_key
     where item.workflow = :workflow and workspace.removed_at is null and not {_BUSY}

@@ -66,6 +66,21 @@ def test_pushed_work_of_a_host_that_is_gone_goes_on_by_itself(world):
 
 
 @pytest.mark.proves("H6")
+@pytest.mark.parametrize("moved", [False, True])
+def test_an_agents_conversation_stays_on_its_host(world, moved):
+    """What the program remembers lies on the disk of the first one: on another it gets the whole prompt again."""
+    world.script("A-1", Outcome.CONTINUE)
+    world.settle_down()
+    seen = []
+    world.agents.during = lambda turn: seen.append(turn.session)
+    if moved:
+        world.hire(FAR)
+        gone(world)
+    world.run_until_quiet()
+    assert seen == [None if moved else "session of A-1"]
+
+
+@pytest.mark.proves("H6")
 def test_work_beside_the_pushed_commit_is_a_persons_to_let_go(world):
     """Something is not committed on the host that is gone; released, the work begins from the last push."""
     world.script("A-1", Outcome.CONTINUE)

@@ -63,6 +63,17 @@ def test_a_message_for_one_host_is_refused_on_another(begun):
     assert begun.deliver_one(turn_id, fence) is not None
 
 
+def test_a_message_that_was_lost_is_sent_to_its_host_again(begun):
+    """The same turn with the same fence, and the same queue."""
+    begun.jump(30)
+    begun.tick()
+    begun.flush_redis()
+    begun.queue.hosts.clear()
+    begun.jump(30)
+    begun.tick()
+    assert list(begun.queue.hosts.values()) == [HOST]
+
+
 @pytest.mark.proves("H6")
 def test_a_silent_host_is_waited_for(begun):
     """It may only start again: the card says what it waits for, and goes on there."""
@@ -140,12 +151,12 @@ def test_a_turn_that_waits_for_a_host_which_is_gone_gives_its_slot_back(begun):
 
 def test_after_a_blind_spell_no_host_is_taken_for_gone(begun):
     """The database was away: everybody seems to have been silent, and a moment later says hello."""
-    begun.tick()
-    begun.clock.jump(HOST_SILENCE_SECONDS + 60)
-    begun.store.set_offset(begun.clock.offset_seconds)
     begun.store.slow.change("update pulse set blind_until = clock_timestamp() + interval '1 day'")
-    begun.tick()
+    gone(begun)
     assert standing(begun) == []
+    begun.store.slow.change("update pulse set blind_until = null")
+    gone(begun)
+    assert standing(begun) == ["work_left"]
 
 
 def test_a_full_host_keeps_its_cards_waiting_and_no_others(stage):
