@@ -37,6 +37,7 @@ MODULES = (
     "tasks.hint",
     "tasks.tidy",
     "tasks.queues",
+    "tasks.stopping",
     "tasks.lifecycle",
 )
 
