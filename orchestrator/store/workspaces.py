@@ -17,6 +17,9 @@ from orchestrator.store.workers import SEEN_WITHIN_SECONDS
 # A card in review may stay there for weeks: it is asked about every few minutes only, unless the board is shown whole.
 _ASK_AGAIN_SECONDS = 300
 
+# One folder is one row, whichever host a turn came from; no host can be called so.
+SHARED = "(shared)"
+
 # For a statement that gives the turn a step: what its turn prepared, a fact whoever brings it. Where the item lives now
 # is its newest turn's to say. An agent is about to begin: nobody knows any more that all is pushed.
 MADE = """told as (
@@ -169,7 +172,7 @@ def _row(row: Row) -> WorkspaceRow:
 def values(made: Made) -> Mapping[str, object]:
     """What `MADE` is told of a workspace."""
     return {
-        "host": made.host,
+        "host": SHARED if made.is_shared else made.host,
         "path": str(made.path),
         "root": str(made.root),
         "lock_path": str(made.lock_path),

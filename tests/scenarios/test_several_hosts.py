@@ -1,11 +1,15 @@
 """Workspaces are local and workers are not: turns follow the work, and a host that is gone is a person's to decide."""
 
+from dataclasses import replace
+
 import pytest
 
 from orchestrator.domain.hold import HoldKind
 from orchestrator.domain.turn import Outcome
 from orchestrator.store.records import HOST_SILENCE_SECONDS
 from tests.memory import hosts
+from tests.memory.desk import Killed
+from tests.memory.workflows import workflow
 from tests.world import HOST, LEASE_SECONDS
 
 FAR = "far"
@@ -208,3 +212,63 @@ def test_nobody_is_called_to_a_host_that_is_silent(begun):
     begun.jump(900)
     begun.tick()
     assert begun.queue.tidy_hosts == []
+
+
+@pytest.fixture
+def shared(stage):
+    """A card whose first turn ran on one host, in a root that every host sees; another host has a worker too."""
+    settings = replace(workflow().workspace, shared=True)
+    world = stage.world(workflow=replace(workflow(), workspace=settings))
+    world.add("A-1")
+    world.script("A-1", Outcome.CONTINUE, Outcome.DONE)
+    world.settle_down()
+    world.hire(FAR)
+    return world
+
+
+@pytest.mark.proves("H6")
+def test_work_in_a_shared_root_is_bound_to_no_host(shared):
+    """The other host goes on in the same folder, when the first one is gone as well as before."""
+    gone(shared)
+    shared.run_until_quiet()
+    assert (standing(shared), ran_on(shared)) == ([], [HOST, FAR])
+    assert shared.one("select count(*) from workspace") == 1
+
+
+@pytest.mark.proves("H6", "WS-11")
+def test_a_shared_workspace_is_tidied_by_any_host(shared):
+    """Its last turn was concluded by its owner, so nothing of it runs anywhere."""
+    shared.run_until_quiet()
+    shared.close("A-1")
+    shared.queue.tidy_hosts.clear()
+    shared.jump(900)
+    shared.tick()
+    assert shared.queue.tidy_hosts == [None]
+    hosts.turn_to(shared, FAR)
+    assert shared.tidy() == 1
+
+
+@pytest.mark.proves("H27", "RC-02")
+def test_a_shared_workspace_of_a_lost_turn_waits_for_a_word_of_its_own_host(shared):
+    """Another host cannot see whether its processes are dead, however few it finds at home."""
+    shared.jump(30)
+    shared.tick()
+    shared.agents.during = lambda _turn: die()
+
+    def die():
+        hosts.vanish(shared, HOST)
+        raise Killed
+
+    hosts.turn_to(shared, HOST)
+    shared.deliver()
+    shared.close("A-1")
+    hosts.turn_to(shared, FAR)
+    for _ in range(5):
+        shared.jump(LEASE_SECONDS)
+        shared.tick()
+    shared.jump(900)
+    shared.tick()
+    assert shared.rows("select status, death from turn order by fence")[-1] == ("lost", "its lease ran out")
+    shared.queue.tidies = 1
+    assert shared.tidy() == 0
+    assert shared.workspaces.removed == []
