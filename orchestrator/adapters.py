@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 
+from orchestrator import environment
 from orchestrator.domain.workflow import AgentSettings, Workflow
 from orchestrator.ports.agent import Agent, AgentMisconfigured
 from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
@@ -55,7 +56,10 @@ class Agents:
             connect: ConnectAgent = _module("agents", workflow.agent.kind).connect
         except UnknownKind as error:
             raise AgentMisconfigured(str(error)) from error
-        return connect(workflow.agent, self._inherited)
+        inherited = self._inherited
+        if workflow.workspace.remote is not None:
+            inherited = environment.without_keys(inherited, workflow.agent.env)
+        return connect(workflow.agent, inherited)
 
 
 def kinds() -> tuple[frozenset[str], frozenset[str]]:

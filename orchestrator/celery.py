@@ -29,13 +29,26 @@ ROUTES = {
 }
 
 
+# The Celery tasks, and what a worker does at its start and end.
+MODULES = (
+    "tasks.reconcile",
+    "tasks.turn",
+    "tasks.relay",
+    "tasks.hint",
+    "tasks.tidy",
+    "tasks.queues",
+    "tasks.stopping",
+    "tasks.lifecycle",
+)
+
+
 def make_app(found: settings.Settings) -> Celery:
     """The application with every rule of delivery set; knows no Celery task, they are included by name."""
     broker.install()
     app = Celery("stationkeeper", broker=found.redis_url)
     app.conf.update(
-        include=["tasks.reconcile", "tasks.turn", "tasks.relay", "tasks.hint", "tasks.tidy", "tasks.lifecycle"],
-        task_queues=[_queue(name) for name in (queue.CONTROL, queue.TURNS, queue.RELAY)],
+        include=list(MODULES),
+        task_queues=[queue_named(name) for name in (queue.CONTROL, queue.TURNS, queue.RELAY)],
         task_default_queue=queue.CONTROL,
         task_default_exchange="stationkeeper",
         task_default_routing_key=queue.CONTROL,
@@ -70,7 +83,8 @@ def make_app(found: settings.Settings) -> Celery:
     return app
 
 
-def _queue(name: str) -> Queue:
+def queue_named(name: str) -> Queue:
+    """One of our queues, as a worker declares it."""
     exchange = Exchange("stationkeeper", type="direct")  # type: ignore[no-untyped-call]
     return Queue(name, exchange, routing_key=name)  # type: ignore[no-untyped-call]
 

@@ -25,7 +25,15 @@ PREFIXES = ("STATIONKEEPER_", "SORTIE_")
 # workflow that names them, and a credential that only happens to be called so stays where it is.
 PEER_PREFIX = "SORTIE_"
 
+# The door to a person's keys: where the engine pushes, an agent has no use for it that the workflow does not name.
+_KEYS = "SSH_AUTH_SOCK"
+
 _ISSUE_ID, _ISSUE_IDENTIFIER, _WORKSPACE, _ATTEMPT = "ISSUE_ID", "ISSUE_IDENTIFIER", "WORKSPACE", "ATTEMPT"
+
+
+def without_keys(inherited: Mapping[str, str], passed_on: Mapping[str, str]) -> dict[str, str]:
+    """The worker's environment as an agent may pick from it that is to push nothing; what `agent.env` names stays."""
+    return {name: value for name, value in inherited.items() if name != _KEYS or f"${_KEYS}" in passed_on.values()}
 
 
 class Facts(Protocol):

@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
 from functools import cache
 from uuid import uuid4
 
@@ -34,7 +35,10 @@ FEWEST_BEATS = 3
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One process of ours. `supervisor`, `pulse` and `watch` start with the worker; `only` is the one card to start."""
+    """One process of ours. `supervisor`, `pulse` and `watch` start with the worker; `only` is the one card to start.
+
+    `serves` are the queues of this worker, once they are known.
+    """
 
     ports: Ports
     worker: Worker
@@ -45,7 +49,15 @@ class Context:
     supervisor: client.SupervisorClient
     pulse: Pulse
     watch: Round
+    serves: set[str] = field(default_factory=set)
     only: str | None = None
+
+
+@cache
+def host_name() -> str:
+    """The name of this process's host; the same for a worker, its supervisor and its queue."""
+    found = settings.load()
+    return clock.host_name(found.state_dir, found.host)
 
 
 @cache
@@ -55,7 +67,8 @@ def context() -> Context:
     silence = int((found.lease_seconds - found.grace_seconds) / found.beat_seconds)
     supervisor = client.SupervisorClient(_launch_supervisor, unanswered_beats=max(silence, FEWEST_BEATS))
     ports = wiring.open_ports(found, supervisor=supervisor)
-    identity = Identity(clock.host_name(), clock.boot_id(), os.getpid(), uuid4())
+    identity = Identity(host_name(), clock.boot_id(), os.getpid(), uuid4())
+    serves: set[str] = set()
     worker = Worker(identity, Slots(0), found.state_dir, found.lease_seconds)
     return Context(
         ports=ports,
@@ -68,10 +81,11 @@ def context() -> Context:
         pulse=Pulse(
             seconds=found.beat_seconds,
             supervisor=supervisor.beat,
-            row=_row_of(ports, worker),
+            row=_row_of(ports, worker, serves),
             heartbeat=found.heartbeat_file,
         ),
         watch=Round("watch", hint.Watch(ports).look, seconds=found.beat_seconds),
+        serves=serves,
         only=found.only,
     )
 
@@ -79,8 +93,9 @@ def context() -> Context:
 def begin(queues: frozenset[str], *, threads: int) -> None:
     """Start work on these queues: a supervisor where turns are taken, a tick where ticks run, the pulse anywhere."""
     here, found = context(), settings.load()
+    here.serves.update(queues)
     if queue.TURNS in queues:
-        shared = bool(queues - {queue.TURNS})
+        shared = bool(queues & {queue.CONTROL, queue.RELAY})
         here.worker.turns.open(turn_slots(found.turn_slots, threads=threads, shared=shared))
         here.supervisor.start()
     here.pulse.start()
@@ -122,12 +137,13 @@ def _launch_supervisor(theirs: socket.socket) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
 
 
-def _row_of(ports: Ports, worker: Worker) -> Callable[[], None]:
+def _row_of(ports: Ports, worker: Worker, serves: AbstractSet[str]) -> Callable[[], None]:
     who = worker.identity
 
     def tell() -> None:
         slots, busy = worker.turns.offered, worker.turns.busy
-        is_draining = ports.store.workers.beat(WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, ()))
+        row = WorkerRow(who.id, who.host, who.boot_id, who.pid, slots, busy, tuple(sorted(serves)))
+        is_draining = ports.store.workers.beat(row)
         if is_draining and slots:
             hand_back()
 

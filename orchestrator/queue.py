@@ -24,6 +24,11 @@ Send = Callable[..., object]
 Producers = Callable[[], AbstractContextManager[Any]]
 
 
+def turns_of(host: str | None) -> str:
+    """The queue of turns for the workers of one host, or for any. Each worker that takes turns consumes both."""
+    return TURNS if host is None else f"{TURNS}.{host}"
+
+
 # So many rings at the most are worth keeping when a control worker starts: all of them say the same.
 _RINGS_KEPT = 4
 _TRIM_TIMEOUT_SECONDS = 2.0
@@ -58,15 +63,15 @@ class CeleryQueue:
         self._publish("tasks.reconcile", CONTROL, {"workflow": workflow, "full": full}, label=label)
 
     def turns(self, offers: Sequence[Offer]) -> None:
-        """Offer queued turns to the workers, all in one round trip."""
+        """Offer queued turns to the workers, or to those of one host; all in one round trip."""
         with _translated("tasks.turn"), self._producers() as producer, producer.batch(max_size=len(offers)):
             for offer in offers:
                 wanted = {"turn_id": str(offer.turn_id), "fence": offer.fence}
-                self._publish("tasks.turn", TURNS, wanted, label=offer.label, producer=producer)
+                self._publish("tasks.turn", turns_of(offer.host), wanted, label=offer.label, producer=producer)
 
-    def tidy(self) -> None:
-        """Say that there are workspaces that may go."""
-        self._publish("tasks.tidy", TURNS, {}, label="workspaces")
+    def tidy(self, host: str | None = None) -> None:
+        """Say that there are workspaces that may go, on one host or anywhere."""
+        self._publish("tasks.tidy", turns_of(host), {}, label="workspaces")
 
     def relay(self) -> None:
         """Say that the outbox has something to post, unless this process said so a moment ago."""

@@ -103,6 +103,12 @@ class Settings(pydantic.BaseModel):
     # hour's work survives it; past it the turn is given up for good.
     freeze_limit_seconds: Seconds = 300
 
+    # Past this a host without a worker is gone: longer than a reboot takes, and than an agent is left frozen there.
+    host_silence_seconds: Seconds = 600
+
+    # This host's name for records and queues. By default the one that its state folder keeps, at first the machine's.
+    host: Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")] | None = None
+
     # The worker's sign of life to its supervisor, and beat's ring: well below the grace.
     beat_seconds: Seconds = 1
 
@@ -128,6 +134,9 @@ class Settings(pydantic.BaseModel):
                 f"a lease of {self.lease_seconds:g} s, expected more than grace and two renewals "
                 f"({self.grace_seconds:g} s + 2 * {self.renewal_seconds:g} s)"
             )
+        if self.host_silence_seconds <= self.lease_seconds:
+            silence = f"a host's silence of {self.host_silence_seconds:g} s"
+            raise ValueError(f"{silence}, expected more than the lease ({self.lease_seconds:g} s)")
         return self
 
 
@@ -142,6 +151,8 @@ VARIABLES = {
     "grace_seconds": "STATIONKEEPER_GRACE_SECONDS",
     "freeze_limit_seconds": "STATIONKEEPER_FREEZE_LIMIT_SECONDS",
     "beat_seconds": "STATIONKEEPER_BEAT_SECONDS",
+    "host_silence_seconds": "STATIONKEEPER_HOST_SILENCE_SECONDS",
+    "host": "STATIONKEEPER_HOST",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "flows": "STATIONKEEPER_FLOWS",
@@ -280,7 +291,7 @@ def _explain(error: pydantic.ValidationError, *, variables: Collection[str], fil
     first = error.errors()[0]
     expected = first["msg"].removeprefix("Value error, ")
     if not first["loc"]:
-        return f"found {expected}; set the three to values that fit"
+        return f"found {expected}; set them to values that fit"
     field = str(first["loc"][0])
     place, remedy = f"{file}: {field}", "stop the system and start it again"
     if field in variables:

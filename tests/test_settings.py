@@ -77,6 +77,7 @@ def test_removed_run_file_leaves_nothing_to_find(tmp_path):
         ("STATIONKEEPER_TURN_SLOTS", "ten", "found 'ten'"),
         ("STATIONKEEPER_TURN_SLOTS", "0", "greater than or equal to 1"),
         ("STATIONKEEPER_LEASE_SECONDS", "-1", "greater than 0"),
+        ("STATIONKEEPER_HOST", "a b", "found 'a b'"),
         ("STATIONKEEPER_SABOTAGE", "everything", "'fence'"),
         ("DATABASE_URL", "mysql://secret@db/x", "postgresql://"),
         ("REDIS_URL", "memcached://secret@cache", "redis://"),
@@ -144,3 +145,9 @@ def test_a_launcher_learns_what_was_chosen(tmp_path, monkeypatch):
     assert found.postgres_folder == Path("/opt/pg/bin")
     assert found.given == {"turn_slots": "3"}
     assert re.search(r"/elsewhere$", str(found.state_dir))
+
+
+def test_a_host_is_not_gone_before_its_leases_are_over(tmp_path):
+    """Its agents may work until then."""
+    line = refusal({**SERVICES, "STATIONKEEPER_HOST_SILENCE_SECONDS": "30"}, tmp_path)
+    assert "found a host's silence of 30 s, expected more than the lease (30 s)" in line

@@ -26,11 +26,12 @@ from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import StoreUnavailable, WorkerRow, WorkflowRow
 from orchestrator.store.open import PostgresStore
 from orchestrator.trackers.memory import MemoryBoard, MemoryTracker
-from tests.memory import commands, tables
+from tests.memory import commands, hosts, tables
 from tests.memory.clock import HandClock
 from tests.memory.desk import HandSupervisor, Killed, MemoryWorkspaces, ScriptedAgents, ScriptedHooks
 from tests.memory.leases import MemoryLeases
 from tests.memory.queue import MemoryQueue
+from tests.memory.remotes import MemoryRemotes
 from tests.memory.rooms import Rooms
 from tests.memory.workflows import STATES, OneWorkflow, PlainPrompts, workflow
 
@@ -73,6 +74,7 @@ class World:
     queue: MemoryQueue = field(default_factory=MemoryQueue)
     workspaces: MemoryWorkspaces = field(default_factory=MemoryWorkspaces)
     hooks: ScriptedHooks = field(default_factory=ScriptedHooks)
+    remotes: MemoryRemotes = field(default_factory=MemoryRemotes)
     processes: list[Process] = field(default_factory=list)
     bodies: dict[str, Workflow] = field(init=False)
     board: MemoryBoard = field(init=False)
@@ -134,11 +136,11 @@ class World:
 
     # --- our processes ---------------------------------------------------------------------------------------------
 
-    def hire(self) -> Process:
+    def hire(self, host: str = HOST) -> Process:
         """A new process of ours, with the doors as `wrap` gives them; it says hello and acts from now on."""
         self.hired += 1
         pid = self.hired
-        worker = Worker(Identity(HOST, BOOT, pid, uuid4()), Slots(self.slots), self.state_dir, LEASE_SECONDS)
+        worker = Worker(Identity(host, BOOT, pid, uuid4()), Slots(self.slots), self.state_dir, LEASE_SECONDS)
         supervisor = HandSupervisor(self._renew, self.clock.boot_seconds, LEASE_SECONDS)
         self.process = Process(worker, supervisor, self._ports(pid, supervisor))
         self.processes.append(self.process)
@@ -167,9 +169,9 @@ class World:
         return self._do(lambda: reconcile.ring(self.process.ports, full=full))
 
     def deliver(self) -> None:
-        """Hand every published message to a worker, one after the other."""
-        while self.queue.waiting:
-            self.deliver_one(*self.queue.take())
+        """Hand every published message to a worker of its queue, one after the other; what nobody takes stays."""
+        while (taken := hosts.take(self)) is not None:
+            self.deliver_one(*taken)
 
     def deliver_one(self, turn_id: UUID, fence: int) -> Conclusion | None:
         """Hand one message, new or old, to a worker."""
@@ -290,6 +292,7 @@ class World:
             workflows=OneWorkflow(self.bodies),  # type: ignore[arg-type]
             workspaces=self.workspaces,
             hooks=self.hooks,
+            remotes=self.remotes,
             prompts=PlainPrompts(),
             tracker=lambda _workflow: board,
             agent=lambda _workflow: agents,

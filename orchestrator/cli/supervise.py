@@ -25,7 +25,7 @@ def main(descriptor: int, installation: str) -> None:
     )
     config = Config(
         installation=installation,
-        host=clock.host_name(),
+        host=clock.host_name(found.state_dir, found.host),
         lease_seconds=found.lease_seconds,
         renewal_seconds=found.renewal_seconds,
         grace_seconds=found.grace_seconds,

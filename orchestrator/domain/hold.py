@@ -29,6 +29,7 @@ class HoldKind(Enum):
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
     PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
     UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
+    WORK_LEFT = "work_left"  # unpushed work lies on a host that is gone; the host's return or a person lifts it
     OPERATOR = "operator"  # a person's command; a person lifts it
 
 
@@ -69,6 +70,8 @@ def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
         return f"`orchestrator resume {target}` or `orchestrator discard {target}`, or move the card away and back"
     if kind is HoldKind.MASS_CANCEL:
         return f"a board that shows the cards again, or {release}, which lets their turns be stopped"
+    if kind is HoldKind.WORK_LEFT:
+        return f"the host's return, or {release}, which begins afresh on another from what was pushed last"
     if lift is Lift.TIME:
         return f"by itself when its time has passed, or {release}"
     if scope is HoldScope.ITEM and kind not in FIRM:

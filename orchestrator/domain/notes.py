@@ -6,8 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from orchestrator.domain import keys
-from orchestrator.domain.hold import HoldKind
+from orchestrator.domain import hold, keys
+from orchestrator.domain.hold import HoldKind, HoldScope, Lift
 from orchestrator.domain.turn import Conclusion, End, Handoff, Parked, Recheck, StopReason
 from orchestrator.domain.writeback import Comment, Write, WriteKind
 
@@ -57,8 +57,8 @@ def parting(speaker: Speaker, conclusion: Conclusion, summary: str) -> tuple[Wri
             return (Write(WriteKind.NO_CHANGE, status),)
         case Parked():
             key = keys.hold_comment_key(speaker.installation, str(speaker.turn_id))
-            hold = Comment(key, held(conclusion, branch=speaker.branch))
-            return Write(WriteKind.TURN_ENDED, status), Write(WriteKind.HOLD, hold)
+            parked = Comment(key, held(conclusion, branch=speaker.branch))
+            return Write(WriteKind.TURN_ENDED, status), Write(WriteKind.HOLD, parked)
         case _:
             return (Write(WriteKind.TURN_ENDED, status),)
 
@@ -86,6 +86,13 @@ def over(told: str, kinds: Collection[HoldKind], *, why: str) -> str | None:
 
 def _standing(kind: HoldKind) -> str:
     return f"Held ({kind.value}):"
+
+
+def left_behind(installation: str, turn_id: UUID, reason: str, *, name: str) -> Write:
+    """The card is held because its work lies on a host that is gone; `name` is the card's, as it is typed."""
+    out = hold.way_out(HoldScope.ITEM, HoldKind.WORK_LEFT, Lift.CONDITION, name=name)
+    body = f"Held ({HoldKind.WORK_LEFT.value}): {reason}.\n\nThe way out: {out}."
+    return Write(WriteKind.HOLD, Comment(keys.hold_comment_key(installation, f"{turn_id}:host"), body))
 
 
 _WAY_OUT = "Move the card to another column, and it starts again when it is back in an active one."

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from orchestrator.domain import select, shares
+from orchestrator.domain import leaving, select, shares
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
+from orchestrator.domain.leaving import HostIsBack, LeaveHost
 from orchestrator.domain.records import Board, ItemRecord, Records
 from orchestrator.domain.select import Limits, NotDispatched, View, Wait
 from orchestrator.domain.turn import StopReason, TurnStatus
@@ -25,10 +26,11 @@ MASS_CANCEL_FLOOR = 3
 
 @dataclass(frozen=True, slots=True)
 class Dispatch:
-    """Open the item's next turn."""
+    """Open the item's next turn; for the workers of `host` alone, where its work lies there."""
 
     item: Item
     record: ItemRecord | None
+    host: str | None = None
 
     @property
     def version(self) -> int:
@@ -94,7 +96,7 @@ class Refresh:
     state: str
 
 
-Action = Dispatch | Cancel | Expire | Requeue | EndTask | LiftHold | NoteAbsence | Refresh
+Action = Dispatch | Cancel | Expire | Requeue | EndTask | LiftHold | NoteAbsence | Refresh | LeaveHost | HostIsBack
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +144,8 @@ def plan(board: Board, records: Records, contract: StateContract, *, limits: Lim
         *(note for record in ours if (note := _note(record, view)) is not None),
         *(step for step in steps if not isinstance(step, Requeue)),
         *requeues,
-        *(Dispatch(item, records.items.get(item.id)) for item in chosen),
+        *leaving.strays(view, reasons),
+        *(Dispatch(item, records.items.get(item.id), select.host_for(item, view)) for item in chosen),
     ]
     return Plan(tuple(actions), reasons, mass_cancel=braked, yields_to=yields_to)
 
@@ -164,7 +167,7 @@ def _dealt(free: int, wanted: int, view: View) -> Counter[str]:
 def _yielded(dealt: Counter[str], reasons: dict[str, Wait]) -> tuple[str, ...]:
     """The workflows to which a card of this one leaves a slot now; the card's reason names them."""
     others = tuple(sorted(name for name in dealt if name != _OURS))
-    short = [item_id for item_id, wait in reasons.items() if wait.reason is NotDispatched.NO_WORKER_SLOT]
+    short = [item_id for item_id, wait in reasons.items() if wait == select.NO_WORKER_SLOT]
     if not others or not short:
         return ()
     wait = Wait(NotDispatched.NO_WORKER_SLOT, f"the free ones are the share of {', '.join(others)}")
@@ -210,13 +213,17 @@ def _next_step(record: ItemRecord, stop: StopReason | None, view: View) -> Actio
     if view.records.retired and stop is None and (turn is None or turn.status is TurnStatus.QUEUED):
         stop = StopReason.CANCELLED  # what has not begun does not begin, whatever holds it
     if turn is None:
-        return EndTask(record, stop) if record.task is not None and stop is not None else _lift(record, view)
+        if record.task is not None and stop is not None:
+            return EndTask(record, stop)
+        return _lift(record, view) or leaving.step(record)
     if stop is not None and not turn.cancelled:
         return Cancel(record, stop)
     if turn.status is TurnStatus.RUNNING:
         ran_out = view.records.trusted and turn.lease_until is not None and turn.lease_until < view.now
         return Expire(record) if ran_out or turn.dead else None
-    if _is_on_its_way(record, view) or _is_held(record, view.records):
+    if (left := leaving.step(record)) is not None:
+        return left
+    if _is_on_its_way(record, view) or _is_held(record, view.records) or leaving.waits_for_host(record):
         return None
     return Requeue(record)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from orchestrator.domain.contract import fold
+from orchestrator.domain.home import Home
 from orchestrator.domain.item import Item
 from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
@@ -44,7 +45,7 @@ class TurnRecord:
     It stood there at dispatch, a later tick saw it there, or a move of ours put it there. The caps count it there, and
     a hold remembers it: the state that a worker re-read may be older than a move of ours. `dead` is its supervisor's
     word, which needs no clock: it counts even when no lease may be judged. `vouched`: a person who released the
-    mass-cancel brake lately saw it run, and let it be stopped.
+    mass-cancel brake lately saw it run, and let it be stopped. `for_host` is the only host that may run it, None: any.
     """
 
     id: UUID
@@ -56,6 +57,7 @@ class TurnRecord:
     cancelled: bool = False
     dead: bool = False
     vouched: bool = False
+    for_host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,8 @@ class ItemRecord:
     `key` is the row's number, `id` the tracker's. `moved_at` is when our last move of it was settled: a board whose
     reading began before may not show it. `held` is why it is held, in words; `held_state` the state in which its card
     stood then, as far as we knew, or where our own write put it since; `held_firmly` says that one of its holds is not
-    for a hand on the board to lift.
+    for a hand on the board to lift. `home` is where its work lies, where that is one host; `is_left_behind` says that
+    one of its holds names a host that was gone.
     """
 
     key: int
@@ -89,6 +92,8 @@ class ItemRecord:
     unsent_move: bool = False
     moved_at: datetime | None = None
     absences: int = 0
+    home: Home | None = None
+    is_left_behind: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +101,15 @@ class Records:
     """Our side, read in one snapshot before the board. `trusted` is False after a blind spell: no lease is judged then.
 
     `free_slots` counts the turn slots of live workers that no running turn takes, at most as many as the fleet's cap
-    leaves; what is queued here is subtracted by the plan. `rivals` are the other workflows whose cards wait for a
-    worker's slot, `served_at` is when a turn of this one was opened last. `braked` says that one of the workflow's
-    holds is the mass-cancel brake; `rest` stands while a provider is waited for, and until a turn after it ended well.
-    `retired`: a person let the workflow go; what runs finishes, and nothing begins.
+    leaves, and `free_on` those of each host; what is queued here is subtracted by the plan. `rivals` are the other
+    workflows whose cards wait for a worker's slot, `served_at` is when a turn of this one was opened last. `braked`
+    says that one of the workflow's holds is the mass-cancel brake; `rest` stands while a provider is waited for, and
+    until a turn after it ended well. `retired`: a person let the workflow go; what runs finishes, and nothing begins.
     """
 
     items: Mapping[str, ItemRecord]
     free_slots: int = 0
+    free_on: Mapping[str, int] = field(default_factory=dict)
     held_workflow: str | None = None
     held_fleet: str | None = None
     contract_broken: bool = False

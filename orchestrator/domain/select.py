@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 
+from orchestrator.domain import home
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import Board, ItemRecord, Records
+from orchestrator.domain.turn import TurnStatus
 
 
 class NotDispatched(Enum):
@@ -96,6 +99,7 @@ def wait_of(item: Item, record: ItemRecord | None, view: View) -> Wait | None:
         or _blocked(item, view.contract)
         or _busy(record, view)
         or _held(record, view.records)
+        or _unreachable(record)
         or _doubted(view)
         or _resting(view)
     )
@@ -146,16 +150,25 @@ def room(view: View) -> int:
 
 
 def fill_slots(candidates: Iterable[Item], view: View, *, worker_slots: int, reasons: dict[str, Wait]) -> list[Item]:
-    """Give the free slots to the candidates in order of rank; every one that gets none gets its reason in `reasons`."""
+    """Give the free slots to the candidates in order of rank; every one that gets none gets its reason in `reasons`.
+
+    A card whose work lies on one host needs a slot there.
+    """
     free = room(view)
     full_is = _NO_SLOT_TOTAL if view.records.rest is None else _TRIED_FIRST
     taken = view.records.open_turns_by_state(view.board)
+    free_on = Counter(view.records.free_on)
+    free_on.subtract(host for record in view.records.items.values() if (host := queued_for(record)) is not None)
     chosen: list[Item] = []
     for item in sorted(candidates, key=rank):
         full = len(chosen) >= free
+        host = host_for(item, view)
         wait = full_is if full else _no_slot(item, taken, view.limits, workers=worker_slots - len(chosen))
+        if wait is None and host is not None and free_on[host] <= 0:
+            wait = Wait(NotDispatched.NO_WORKER_SLOT, f"{ON_HOST}{host}")
         if wait is None:
             chosen.append(item)
+            free_on[host or ""] -= 1
             taken[fold(item.state)] += 1
         else:
             reasons[item.id] = wait
@@ -169,7 +182,28 @@ _NO_AGE = float("inf")
 
 _NO_SLOT_TOTAL = Wait(NotDispatched.NO_SLOT_TOTAL)
 _TRIED_FIRST = Wait(NotDispatched.QUOTA, "one card is tried first")
-_NO_WORKER_SLOT = Wait(NotDispatched.NO_WORKER_SLOT)
+NO_WORKER_SLOT = Wait(NotDispatched.NO_WORKER_SLOT)
+
+
+# How the wait for a slot of one host begins, by which a worker's beat tells whether a slot of its own is meant.
+ON_HOST = "on host "
+
+
+def host_for(item: Item, view: View) -> str | None:
+    """The only host whose workers may take the item's next turn."""
+    record = view.records.items.get(item.id)
+    return home.host_of(record.home) if record is not None else None
+
+
+def queued_for(record: ItemRecord) -> str | None:
+    """The host a slot of which the item's queued turn waits for."""
+    turn = record.turn
+    return turn.for_host if turn is not None and turn.status is TurnStatus.QUEUED else None
+
+
+def _unreachable(record: ItemRecord | None) -> Wait | None:
+    why = home.why_unreachable(record.home) if record is not None else None
+    return Wait(NotDispatched.WORKSPACE_UNREACHABLE, why) if why is not None else None
 
 
 def _blocked(item: Item, contract: StateContract) -> Wait | None:
@@ -227,5 +261,5 @@ def _no_slot(item: Item, taken: Mapping[str, int], limits: Limits, *, workers: i
     if cap is not None and taken.get(fold(item.state), 0) >= cap:
         return Wait(NotDispatched.NO_SLOT_STATE, item.state)
     if workers <= 0:
-        return _NO_WORKER_SLOT
+        return NO_WORKER_SLOT
     return None

@@ -16,7 +16,7 @@ BY_LEASE = "its lease ran out"
 class Standing:
     """What our records say of a workspace: what goes on with its item, and how the last turn in it ended.
 
-    `boot_id` is the boot of the host in which that turn ran, `death` how its worker's end was learnt, if it was lost.
+    That turn ran on `host`, whose boot was `boot_id`; `death` is how its worker's end was learnt, if it was lost.
     """
 
     is_busy: bool
@@ -24,6 +24,7 @@ class Standing:
     status: TurnStatus
     death: str | None
     boot_id: str | None
+    host: str | None = None
 
 
 def why_kept(

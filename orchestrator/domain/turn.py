@@ -61,6 +61,7 @@ class StopReason(Enum):
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
     QUOTA = "quota"  # a provider asked to wait; counts against no cap the first time in a row
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
+    PUSH_FAILED = "push_failed"  # the branch could not be pushed, or somebody else's work is there; a person looks
     HOOK_FAILED = "hook_failed"  # after_create or before_run failed or ran too long; it is tried again like any failure
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
     STEP_FAILED = "step_failed"  # a step of a flow failed; its stored reason says how

@@ -28,6 +28,8 @@ class WorkspaceSettings:
     """Where the work happens. Without `repository` a workspace is an empty directory; with it, a git worktree of it.
 
     `board` is the scope of the cards that are worked on: cards of two boards may bear one key, and share nothing.
+    `remote` is where the engine pushes branches: an address, an absolute path, or `$NAME` of the worker's environment.
+    `shared` says that every host sees the root: work in it is bound to none.
     """
 
     root: str
@@ -35,6 +37,8 @@ class WorkspaceSettings:
     base: str | None = None
     branch: str = "stationkeeper/{key}"
     board: str = ""
+    remote: str | None = None
+    shared: bool = False
 
 
 class Evidence(Enum):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from orchestrator import telemetry
 from orchestrator.domain import contract, select
+from orchestrator.domain.leaving import HostIsBack, LeaveHost
 from orchestrator.domain.reconcile import (
     Action,
     Cancel,
@@ -65,10 +66,20 @@ def _carry_out(run: Run, action: Action) -> None:
         case LiftHold(record=record, reason=reason):
             done = _still_moved(run, action) and items.lift_holds(record, reason)
             _note(run, record, action="lift", done=done)
+        case LeaveHost() | HostIsBack():
+            _follow_host(run, action)
         case NoteAbsence(record=record, times=times):
             items.note_absence(record, times)
         case Refresh(record=record, state=state):
             items.refresh(record, state)
+
+
+def _follow_host(run: Run, action: LeaveHost | HostIsBack) -> None:
+    items, record = run.ports.store.items, action.record
+    if isinstance(action, LeaveHost):
+        _note(run, record, action="leave_host", done=items.leave_host(record, action.reason, workflow=run.row.name))
+    else:
+        _note(run, record, action="rejoin", done=items.rejoin(record, workflow=run.row.name))
 
 
 def _note(run: Run, record: ItemRecord, *, action: str, done: bool) -> None:
@@ -113,4 +124,5 @@ def _still_moved(run: Run, action: LiftHold) -> bool:
 def _requeue(group: dispatch.Group, record: ItemRecord) -> None:
     turn = record.turn
     if turn is not None:
-        group.add_again(Offer(turn.id, turn.fence, f"{record.identifier} fence {turn.fence} again"))
+        label = f"{record.identifier} fence {turn.fence} again"
+        group.add_again(Offer(turn.id, turn.fence, label, turn.for_host))

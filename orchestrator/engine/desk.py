@@ -22,6 +22,12 @@ class Desk:
     item: Item
     worker: Worker
 
+    @property
+    def session(self) -> str | None:
+        """The conversation to go on with; None where the work came from another host, which has the agent's memory."""
+        is_here = self.workflow.workspace.shared or self.admitted.home == self.worker.identity.host
+        return self.admitted.session if is_here else None
+
     def folder(self) -> Path:
         """This turn's folder under our state: transcript, scratch, what its hooks said."""
         return self.worker.state_dir / "turns" / str(self.admitted.ref.turn_id)

@@ -103,6 +103,7 @@ def _candidate(run: Run, action: Dispatch, fresh: Item) -> Candidate:
         workflow=run.row,
         max_concurrent=limits.max_concurrent,
         max_in_state=limits.max_concurrent_by_state.get(contract.fold(fresh.state)),
+        host=action.host,
     )
     fence = (action.record.fence if action.record else 0) + 1
     return Candidate(opening, Claim(keys.lease_key(run.row.scope, fresh.id), turn_id, fence))
@@ -121,7 +122,7 @@ def _begin(run: Run, candidates: Sequence[Candidate]) -> None:
             run.refused.add(item.id)
             _leave_out(run, item, Wait(answer.reason))
         else:
-            offers[item.id] = _offer(item, answer)
+            offers[item.id] = _offer(candidate.opening, answer)
     fault = _publish(run, list(offers.values())) if offers else None
     for candidate in free if fault is not None else ():
         if candidate.opening.item.id in offers:
@@ -165,10 +166,11 @@ def _publish(run: Run, offers: Sequence[Offer]) -> str | None:
     return None
 
 
-def _offer(item: Item, opened: Opened) -> Offer:
-    identifier = item.identifier
+def _offer(opening: Opening, opened: Opened) -> Offer:
+    identifier = opening.item.identifier
     telemetry.dispatched(identifier, turn_id=opened.turn_id, fence=opened.fence, ordinal=opened.ordinal)
-    return Offer(opened.turn_id, opened.fence, f"{identifier} turn {opened.ordinal} fence {opened.fence}")
+    label = f"{identifier} turn {opened.ordinal} fence {opened.fence}"
+    return Offer(opened.turn_id, opened.fence, label, opening.host)
 
 
 def _leave_out(run: Run, item: Item, wait: Wait) -> None:

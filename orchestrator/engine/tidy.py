@@ -5,6 +5,7 @@ What would be lost is preserved first, and the card is told where. A removal tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID, uuid4
 
 from orchestrator import telemetry
@@ -17,7 +18,7 @@ from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
 from orchestrator.ports.hooks import HookOrder
 from orchestrator.ports.queue import PublishFailed
-from orchestrator.ports.store import TickGrant, WorkspaceRow
+from orchestrator.ports.store import Idle, TickGrant, WorkspaceRow
 from orchestrator.ports.tracker import TrackerError
 from orchestrator.ports.workflows import WorkflowInvalid
 from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
@@ -34,10 +35,16 @@ def look(ports: Ports, grant: TickGrant, *, workflow: Workflow, board: Board) ->
         if fresh:
             gone = [each.id for each in fresh if each.item_id not in items]
             ports.store.workspaces.asked([each.id for each in fresh], closed=closed, gone=gone)
-        if closed or len(fresh) < len(idle):
-            ports.queue.tidy()
+        for host in _hosts_to_call(idle, closed):
+            ports.queue.tidy(host)
     except (TrackerError, PublishFailed) as error:
         telemetry.service_failed("tracker or redis", error=error)
+
+
+def _hosts_to_call(idle: Sequence[Idle], closed: Sequence[UUID]) -> Sequence[str | None]:
+    """Whose workers have something to remove; a hint for a host that takes none would only lie there."""
+    wanted = {each.host for each in idle if each.is_served and (each.may_go or each.id in closed)}
+    return sorted(wanted, key=str)
 
 
 def _is_closed(item: Item | None, workflow: Workflow) -> bool:
@@ -58,7 +65,7 @@ def tidy_all(ports: Ports, worker: Worker) -> int:
 def tidy_up(ports: Ports, worker: Worker, workspace_id: UUID) -> bool:
     """Preserve what is unfinished in it, and remove it, if it may go; whether it is gone."""
     row = ports.store.workspaces.get(workspace_id)
-    if row is None or row.made.host != worker.identity.host:
+    if row is None or not (row.made.is_shared or row.made.host == worker.identity.host):
         return False
     try:
         with ports.workspaces.closed(row.made):
@@ -77,8 +84,10 @@ def _remove(ports: Ports, worker: Worker, workspace_id: UUID) -> bool:
         return False
     workflow = ports.workflows.parse(row.workflow.body, path=row.workflow.source())
     item = ports.tracker(workflow).get_items([row.item_id]).get(row.item_id)
-    alive = ports.supervisor().has_processes(row.turn_id)
-    boot_id = worker.identity.boot_id
+    # Of a turn on another host, in a root that all share, only its owner or its supervisor can say that it has ended.
+    is_here = row.standing.host in {None, worker.identity.host}
+    alive = not is_here or ports.supervisor().has_processes(row.turn_id)
+    boot_id = worker.identity.boot_id if is_here else row.standing.boot_id or ""
     why = tidy.why_kept(row.standing, item, workflow.contract, boot_id=boot_id, has_processes=alive)
     if why is not None:
         telemetry.workspace_stays(row.identifier, path=row.made.path, why=why)

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.domain.keys import UnsafeIdentifier
+from orchestrator.domain.push import Branch
 from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Hook
-from orchestrator.engine import evidence, hooks, patience, refused
+from orchestrator.engine import evidence, hooks, patience, pushes, refused
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
+from orchestrator.ports.remotes import PushFailed
 from orchestrator.ports.store import Made, StepRecord
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
 from orchestrator.ports.workspaces import Workspace, WorkspaceBusy, WorkspaceFailed
@@ -27,33 +29,57 @@ class Ready:
     desk: Desk
     workspace: Workspace
     prompt: str
+    branch: Branch
 
 
 def prepare(desk: Desk) -> Ready | Ending | None:
     """The workspace and the prompt; how the turn ended without an agent, or None when it was lost on the way."""
     desk.ports.supervisor().begin_step(desk.admitted.ref.turn_id, PREPARE_SECONDS)
+    branch = pushes.known(desk)
+    if isinstance(branch, Ending):
+        return branch
     try:
-        has_hook = Hook.AFTER_CREATE in desk.workflow.hooks.commands
-        workspace = desk.ports.workspaces.prepare(desk.workflow.workspace, desk.item.identifier, has_hook=has_hook)
+        start, has_hook = pushes.start(desk, branch), Hook.AFTER_CREATE in desk.workflow.hooks.commands
+        workspace = desk.ports.workspaces.prepare(
+            desk.workflow.workspace, desk.item.identifier, start=start, has_hook=has_hook
+        )
         prompt = _prompt(desk)
     except PromptFailed as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=f"the prompt could not be rendered: {fault}")
     except WorkspaceBusy as fault:
         return Ending(Outcome.FAILED, StopReason.WORKSPACE_BUSY, reason=str(fault))
+    except PushFailed as fault:
+        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=str(fault))
     except (WorkspaceFailed, UnsafeIdentifier) as fault:
         return Ending(Outcome.FAILED, StopReason.CONTRACT_BROKEN, reason=str(fault))
     if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    return Ready(desk, workspace, prompt)
+    return Ready(desk, workspace, prompt, branch)
 
 
 def run(ready: Ready) -> Ending | None:
     """Run the agent, record what it brought; returns how it ended, None when the turn was lost on the way."""
-    desk = ready.desk
-    ending = hooks.complete(desk, ready.workspace) or _attempt(desk, ready.workspace, ready.prompt)
-    if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending))):
+    desk, workspace = ready.desk, ready.workspace
+    left = pushes.first(desk, workspace, ready.branch)
+    if not isinstance(left, Branch):
+        return left
+    ending, push = _worked(desk, workspace, ready.prompt, branch=left)
+    meant = push.record if push is not None else None
+    if not _checkpoint(desk, StepRecord(3, "agent", _outcome(ending), push=meant)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
-    return ending
+    return pushes.carry_out(desk, workspace, push, ending=ending)
+
+
+def _worked(desk: Desk, workspace: Workspace, prompt: str, *, branch: Branch) -> tuple[Ending, pushes.Push | None]:
+    """The attempt with its hooks, and what it left to be pushed."""
+    ending = hooks.complete(desk, workspace)
+    if ending is not None:
+        return ending, None
+    ending = _attempt(desk, workspace, prompt)
+    try:
+        return ending, pushes.due(desk, workspace, branch)
+    except WorkspaceFailed as fault:
+        return Ending(Outcome.FAILED, StopReason.AGENT_FAILED, reason=str(fault)), None
 
 
 def _prepared(desk: Desk, workspace: Workspace) -> StepRecord:
@@ -65,6 +91,7 @@ def _prepared(desk: Desk, workspace: Workspace) -> StepRecord:
         lock_path=workspace.lock_path,
         repository=workspace.repository,
         branch=workspace.branch,
+        is_shared=desk.workflow.workspace.shared,
     )
     return StepRecord(2, "workspace", _described(workspace), str(_transcript(desk)), made)
 
@@ -149,7 +176,7 @@ def _prompt(desk: Desk) -> str:
     }
     attempt = counters.attempt if counters.attempt > 1 else None
     prompts, kind = desk.ports.prompts, desk.admitted.retry_kind
-    if counters.turns_in_row > 1 and desk.admitted.session is not None:
+    if counters.turns_in_row > 1 and desk.session is not None:
         # The program named a session at an earlier turn and is handed it again: that session has the whole prompt.
         return prompts.guidance(desk.item, attempt=attempt, run=run, retry_kind=kind)
     return prompts.render(desk.workflow.prompt, desk.item, attempt=attempt, run=run, retry_kind=kind)
@@ -169,7 +196,7 @@ def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
         workspace=workspace.path,
         scratch=folder,
         transcript=_transcript(desk),
-        session=desk.admitted.session,
+        session=desk.session,
         timeout_seconds=settings.turn_timeout_ms / 1000,
         stall_seconds=settings.stall_timeout_ms / 1000 if settings.stall_timeout_ms > 0 else None,
         lock_path=workspace.lock_path,

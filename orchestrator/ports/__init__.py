@@ -18,6 +18,7 @@ from orchestrator.ports.hooks import Hooks
 from orchestrator.ports.leases import Leases
 from orchestrator.ports.prompts import Prompts
 from orchestrator.ports.queue import Queue
+from orchestrator.ports.remotes import NO_REMOTES, Remotes
 from orchestrator.ports.steps import NO_FLOWS, Flows, Steps
 from orchestrator.ports.store import Store
 from orchestrator.ports.supervisor import Supervisor
@@ -46,3 +47,4 @@ class Ports:
     supervisor: Callable[[], Supervisor]
     flows: Flows = NO_FLOWS
     steps: Steps = NO_FLOWS
+    remotes: Remotes = NO_REMOTES

@@ -23,8 +23,8 @@ class Queue(Protocol):
         """Offer queued turns to the workers; after a failure some of them may have been offered."""
         ...
 
-    def tidy(self) -> None:
-        """Say that there are workspaces that may go."""
+    def tidy(self, host: str | None = None) -> None:
+        """Say that there are workspaces that may go, on one host where `host` names it."""
         ...
 
     def relay(self) -> None:

@@ -35,10 +35,14 @@ class Workspace:
 class Workspaces(Protocol):
     """Makes and inspects workspaces on this host."""
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str, *, has_hook: bool = True) -> Workspace:
+    def prepare(
+        self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
+    ) -> Workspace:
         """Make the item's workspace or reuse it: contained in the root, one branch an item.
 
-        `has_hook`: a making is not complete before the hook's part is (`finish`).
+        `start` is a commit that its branch has to contain: the work goes on from another host's. A branch that has gone
+        its own way since is nobody's to move: WorkspaceFailed. `has_hook`: a making is not complete before the hook's
+        part is (`finish`).
 
         One that was made and never finished is made anew: nobody has worked in it. Raises WorkspaceFailed, and
         WorkspaceBusy while a process of an earlier turn holds its lock.

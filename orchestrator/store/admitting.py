@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from orchestrator.domain.push import Branch
 from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import Counters
 from orchestrator.ports.store import Admitted, Owner, TurnRef, WorkflowRow
@@ -27,6 +28,7 @@ _ADMIT = """
         from locked
         where turn.id = :turn_id and turn.item_key = locked.key and turn.status in ('queued', 'running')
             and turn.status = 'queued' and turn.fence = :fence -- rule: fence
+            and (turn.for_host is null or turn.for_host = :host) -- rule: host
             and turn.cancel is null -- rule: cancel
             and (turn.deadline_at is null or turn.deadline_at > stationkeeper_clock()) -- rule: deadline
             and stationkeeper_held(locked.key, turn.workflow) is null -- rule: hold
@@ -36,7 +38,8 @@ _ADMIT = """
         set attempt = item.attempt + 1, turns_in_row = item.turns_in_row + 1, conversing = true,
             sessions = item.sessions + case when item.conversing and item.sessions > 0 then 0 else 1 end
         from started where item.key = started.item_key
-        returning item.key, item.item_id, item.identifier, item.attempt, item.turns_in_row, item.sessions, item.session
+        returning item.key, item.item_id, item.identifier, item.attempt, item.turns_in_row, item.sessions, item.session,
+            item.host, item.pushed, item.pushing
     ), begun as (
         update task set status = 'running' from started
         where task.id = started.task_id and task.status = 'accepted'
@@ -52,7 +55,7 @@ _ADMIT = """
 
 
 def admit(database: Database, turn_id: UUID, fence: int, *, owner: Owner, lease_seconds: float) -> Admitted | None:
-    """Start the turn for `owner`; None when it is not queued with this fence, or is cancelled or held."""
+    """Start the turn for `owner`; None when it is not queued with this fence, cancelled, held or another host's."""
     row = database.row(
         _ADMIT,
         turn_id=turn_id,
@@ -83,4 +86,6 @@ def _admitted(row: Row, ref: TurnRef) -> Admitted:
         workflow=WorkflowRow(row.name, row.version, row.digest, row.body, row.path, row.scope, row.problem),
         deadline_at=row.deadline_at,
         admitted_at=row.admitted_at,
+        home=row.host,
+        branch=Branch(row.pushed, row.pushing),
     )

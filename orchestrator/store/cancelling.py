@@ -19,7 +19,7 @@ _TAKE_ITEM = """
     where key = :item_key
         and version = :seen -- rule: version
 """
-_OPEN_TURN = """
+OPEN_TURN = """
     select id, task_id, fence, status from turn
     where item_key = :item_key and status in ('queued', 'running') for no key update
 """
@@ -32,7 +32,7 @@ _LIVE_TASK = """
 COUNT_ANEW = """
     update item set attempt = 0, turns_in_row = 0, sessions = 0 where key = :item_key
 """
-_MAKE_DUE = """
+MAKE_DUE = """
     update task set due_at = stationkeeper_clock()
     where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled')
         and not exists (select from turn where turn.item_key = task.item_key and turn.status in ('queued', 'running'))
@@ -47,7 +47,7 @@ def cancel(database: Database, record: ItemRecord, stop: StopReason, *, workflow
     """End a queued turn with its task, or set the flag of a running one; False when the item changed since."""
 
     def act(session: Session) -> bool:
-        turn = session.row(_OPEN_TURN, item_key=record.key)
+        turn = session.row(OPEN_TURN, item_key=record.key)
         if turn is None:
             return False
         writes.withdraw_moves(session, item_key=record.key, detail=f"cancelled: {stop.value}")
@@ -58,7 +58,7 @@ def cancel(database: Database, record: ItemRecord, stop: StopReason, *, workflow
             history.note(session, "cancel_asked", item_key=record.key, workflow=workflow, turn=turn.id, stop=stop.value)
         return True
 
-    return _on_version(database, record, act, workflow=workflow)
+    return on_version(database, record, act, workflow=workflow)
 
 
 def end_task(database: Database, record: ItemRecord, stop: StopReason, *, workflow: str) -> bool:
@@ -66,13 +66,13 @@ def end_task(database: Database, record: ItemRecord, stop: StopReason, *, workfl
 
     def act(session: Session) -> bool:
         task = session.row(_LIVE_TASK, item_key=record.key)
-        if task is None or session.row(_OPEN_TURN, item_key=record.key) is not None:
+        if task is None or session.row(OPEN_TURN, item_key=record.key) is not None:
             return False
         writes.withdraw_moves(session, item_key=record.key, detail=f"cancelled: {stop.value}")
         history.note(session, "task_ended", item_key=record.key, workflow=workflow, task=task.id, stop=stop.value)
         return concluding.end_task(session, task.id, TaskStatus.CANCELLED, stop=stop)
 
-    return _on_version(database, record, act)
+    return on_version(database, record, act)
 
 
 def lift_holds(database: Database, record: ItemRecord, reason: str) -> bool:
@@ -82,21 +82,24 @@ def lift_holds(database: Database, record: ItemRecord, reason: str) -> bool:
         if holds.lift_of_item(session, item_key=record.key, by=reason) == 0:
             return False
         session.change(COUNT_ANEW, item_key=record.key)
-        session.change(_MAKE_DUE, item_key=record.key)
+        session.change(MAKE_DUE, item_key=record.key)
         session.change(_RING_OF_ITEM, item_key=record.key)
         return True
 
-    return _on_version(database, record, act)
+    return on_version(database, record, act)
 
 
 class _NotAsSeen(Exception):
     """Leaves the transaction, which is rolled back: the record is older than the rows."""
 
 
-def _on_version(
+def on_version(
     database: Database, record: ItemRecord, act: Callable[[Session], bool], *, workflow: str | None = None
 ) -> bool:
-    """Act on an item while its version is the record's; `workflow` is locked first when a cap slot may come back."""
+    """Act on an item while its version is the record's; False, and nothing written, when it is not or `act` says so.
+
+    `workflow` is locked first when a cap slot may come back.
+    """
     try:
         with database.transaction() as session:
             if workflow is not None:

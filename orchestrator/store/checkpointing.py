@@ -7,8 +7,9 @@ again after a wait. Asked for again after an unknown first, it finds its own ste
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from orchestrator.domain.push import Intended, Settled
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store import StepRecord, TurnRef
 from orchestrator.store import workspaces, writes
@@ -59,6 +60,23 @@ _CHECKPOINT_WITH_WRITES = f"""
             turn.id as turn_id, turn.fence, turn.workflow, turn.workflow_version
     ), {writes.APPEND}{_RECORD}
 """
+# The item's row first, for the order of locks: what was meant to be pushed, or was, is as fenced as the step.
+_CHECKPOINT_WITH_PUSH = f"""
+    with branch as (
+        update item
+        set pushing = cast(:pushing as text),
+            pushed = case when cast(:is_settled as boolean) then cast(:pushed as text) else item.pushed end
+        from turn
+        where item.key = turn.item_key and {_OURS}
+        returning item.key
+    ), lodging as (
+        update workspace set settled = :is_whole from branch where workspace.turn_id = :turn_id
+    ), source as ({_EXTEND}
+        from branch
+        where turn.item_key = branch.key and {_OURS}
+        returning turn.id as turn_id
+    ){_RECORD}
+"""
 _DONE_BEFORE = """
     select 1 from step join turn on turn.id = step.turn_id
     where step.turn_id = :turn_id and step.ordinal = :ordinal and turn.token = :token
@@ -71,7 +89,7 @@ def checkpoint(
 ) -> bool:
     """Record the step; False when the turn is not ours any more, or is to stop: then nothing was written."""
     recorded = database.change(
-        _CHECKPOINT_WITH_WRITES if put else _CHECKPOINT if step.made is None else _CHECKPOINT_WITH_WORKSPACE,
+        _statement(step, put),
         turn_id=ref.turn_id,
         fence=ref.fence,
         token=ref.token,
@@ -82,7 +100,23 @@ def checkpoint(
         lease_seconds=lease_seconds,
         **writes.values(put),
         **(workspaces.values(step.made) if step.made is not None else {}),
+        **(_pushed(step.push) if step.push is not None else {}),
     )
     if recorded == 1:
         return True
     return database.row(_DONE_BEFORE, turn_id=ref.turn_id, ordinal=step.ordinal, token=ref.token) is not None
+
+
+def _statement(step: StepRecord, put: Sequence[Write]) -> str:
+    """A step has one thing beside it at the most."""
+    if put:
+        return _CHECKPOINT_WITH_WRITES
+    if step.push is not None:
+        return _CHECKPOINT_WITH_PUSH
+    return _CHECKPOINT if step.made is None else _CHECKPOINT_WITH_WORKSPACE
+
+
+def _pushed(push: Intended | Settled) -> Mapping[str, object]:
+    if isinstance(push, Intended):
+        return {"pushing": push.sha, "pushed": None, "is_settled": False, "is_whole": False}
+    return {"pushing": None, "pushed": push.sha, "is_settled": True, "is_whole": push.is_whole}

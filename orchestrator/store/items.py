@@ -12,8 +12,9 @@ from orchestrator.domain.records import ItemRecord, Records
 from orchestrator.domain.select import Wait
 from orchestrator.domain.turn import StopReason, TurnLimits
 from orchestrator.ports.store import Opened, Opening, Refused, TickGrant
-from orchestrator.store import cancelling, holds, losing, opening, records, waits
+from orchestrator.store import cancelling, holds, leaving, losing, opening, records, waits
 from orchestrator.store.database import Database
+from orchestrator.store.records import Bounds
 
 _MARK_ENQUEUED = """
     update turn set enqueued_at = stationkeeper_clock() where id = any(:turn_ids) and status = 'queued'
@@ -29,14 +30,14 @@ _REFRESH = """
 class Items:
     """The room of the items."""
 
-    def __init__(self, database: Database, *, requeue_seconds: float, max_turns: int | None) -> None:
+    def __init__(self, database: Database, *, requeue_seconds: float, bounds: Bounds) -> None:
         self._database = database
-        self._max_turns = max_turns
+        self._bounds = bounds
         self._requeue_seconds = requeue_seconds
 
     def records(self, grant: TickGrant) -> Records:
         """Our side of a workflow, in one REPEATABLE READ snapshot, versions included."""
-        return records.read(self._database, grant, max_turns=self._max_turns)
+        return records.read(self._database, grant, self._bounds)
 
     def due_ids(self, found: Records, now: datetime) -> tuple[str, ...]:
         """The ids of items that something is due for without a listing: a retry, an expired lease, a stale message."""
@@ -44,7 +45,7 @@ class Items:
 
     def open_turns(self, wanted: Sequence[Opening]) -> Sequence[Opened | Refused]:
         """Open each item's next turn `queued` with the next fence, or say why not; in one transaction."""
-        return opening.open_turns(self._database, wanted, max_turns=self._max_turns)
+        return opening.open_turns(self._database, wanted, max_turns=self._bounds.max_turns)
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
         """Remember that the turns' messages were given to the broker just now."""
@@ -65,6 +66,14 @@ class Items:
     def lift_holds(self, record: ItemRecord, reason: str) -> bool:
         """End the holds of an item because of what a person did on the board. False: not as the record shows it."""
         return cancelling.lift_holds(self._database, record, reason)
+
+    def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:
+        """End the queued turn of an item whose host is gone, and hold it where `reason` says why. False: changed."""
+        return leaving.leave(self._database, record, reason, workflow=workflow)
+
+    def rejoin(self, record: ItemRecord, *, workflow: str) -> bool:
+        """End the hold that named a host which is back. False: not as the record shows it."""
+        return leaving.rejoin(self._database, record, workflow=workflow)
 
     def note_absence(self, record: ItemRecord, times: int) -> None:
         """Remember in how many separate reads in a row the item was missing. Raises no version."""

@@ -12,6 +12,7 @@ from orchestrator.store.operating import Operators
 from orchestrator.store.outbox import Outbox
 from orchestrator.store.queries import Queries
 from orchestrator.store.reconciler import Reconciler
+from orchestrator.store.records import HOST_SILENCE_SECONDS, Bounds
 from orchestrator.store.turns import Turns
 from orchestrator.store.workers import Workers
 from orchestrator.store.workflows import Workflows
@@ -24,15 +25,15 @@ class PostgresStore:
     """Everything durable, by room. Nothing is connected before the first call; threads share it, processes do not."""
 
     def __init__(
-        self, hot: Database, slow: Database, *, lease_seconds: float, requeue_seconds: float, max_turns: int | None
+        self, hot: Database, slow: Database, *, lease_seconds: float, requeue_seconds: float, bounds: Bounds
     ) -> None:
         self.hot = hot
         self.slow = slow
         self.reconciler = Reconciler(slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds)
         self.workflows = Workflows(slow)
-        self.items = Items(slow, requeue_seconds=requeue_seconds, max_turns=max_turns)
+        self.items = Items(slow, requeue_seconds=requeue_seconds, bounds=bounds)
         self.turns = Turns(hot)
-        self.flows = FlowTasks(slow, hot, requeue_seconds=requeue_seconds, max_turns=max_turns)
+        self.flows = FlowTasks(slow, hot, requeue_seconds=requeue_seconds, max_turns=bounds.max_turns)
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
         self.operators = Operators(slow)
@@ -57,18 +58,20 @@ class PostgresStore:
         self.slow.close()
 
 
-def open_store(
+def open_store(  # noqa: PLR0913 -- each a setting of its own
     database_url: str,
     *,
     left_out: frozenset[str] = frozenset(),
     lease_seconds: float = 30.0,
     requeue_seconds: float = 10.0,
     max_turns: int | None = None,
+    host_silence_seconds: float = HOST_SILENCE_SECONDS,
 ) -> PostgresStore:
     """The store behind `database_url`; `left_out` names rules that a demonstration switches off. Raises UnknownRule.
 
     `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale,
-    `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow).
+    `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow),
+    `host_silence_seconds` how long a host's workers may be silent before it is taken for gone.
     """
     rules.check(left_out)
     hot = Database(connections.make_pool(database_url, connections.HOT_MANNER), left_out)
@@ -79,4 +82,5 @@ def open_store(
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
     slow = Database(connections.make_pool(database_url, connections.SLOW_MANNER, slow_role), left_out)
-    return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, max_turns=max_turns)
+    bounds = Bounds(max_turns, host_silence_seconds)
+    return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, bounds=bounds)

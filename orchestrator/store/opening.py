@@ -72,9 +72,9 @@ _QUEUED = """, slot as (
     ), queued as (
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, seen_updated_at,
-            retry_kind)
+            retry_kind, for_host)
         select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
-            cast(:seen_updated_at as timestamptz), taken.retry_kind
+            cast(:seen_updated_at as timestamptz), taken.retry_kind, :for_host
         from taken, (select id from reused union all select id from begun) as task
     ), answered as (
         delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
@@ -160,6 +160,7 @@ def _values(opening: Opening) -> Mapping[str, object]:
         "state": opening.item.state,
         "state_folded": contract.fold(opening.item.state),
         "seen_updated_at": opening.item.updated_at,
+        "for_host": opening.host,
         "seen": opening.seen_version,
     }
 

@@ -6,9 +6,11 @@ finished item's row is left out, and a dispatch that then knows no version is re
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
+from orchestrator.domain.home import Home, Reach
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
 from orchestrator.domain.rest import Rest
 from orchestrator.domain.shares import Claim
@@ -30,6 +32,14 @@ _ITEMS = """
         select outbox.item_key from outbox
         where outbox.workflow = :workflow and outbox.act = 'move' and outbox.status in ('pending', 'claimed', 'unknown')
     )
+, hosts as materialized (
+        select host.name, host.seen_at < stationkeeper_now() - make_interval(secs => :silence) as gone,
+            exists (
+                select from worker
+                where worker.host = host.name and 'turns' = any(worker.queues)
+                    and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served
+        from host
+    )
     select item.key, item.item_id, item.identifier, item.version, item.fence, item.moved_at, item.absences,
         task.id as task_id, task.due_at,
         turn.id as turn_id, turn.fence as turn_fence, turn.status, turn.state, turn.enqueued_at, turn.lease_until,
@@ -40,6 +50,8 @@ _ITEMS = """
                 and brake.lifted_at > stationkeeper_now() - make_interval(secs => :released)
         ), false) as vouched,
         held.reason as held, held.state_seen, coalesce(held.firmly, false) as held_firmly,
+        coalesce(held.left_behind, false) as left_behind, turn.for_host,
+        lodging.host, lodging.path, lodging.branch, lodging.settled, hosts.gone, hosts.served,
         exists (
             select from outbox where outbox.item_key = item.key and outbox.act = 'move'
                 and outbox.status in ('pending', 'claimed', 'unknown')
@@ -50,11 +62,15 @@ _ITEMS = """
     left join turn on turn.item_key = item.key and turn.status in ('queued', 'running')
     left join lateral (
         select min(hold.kind || ': ' || hold.reason) as reason, max(hold.state_seen) as state_seen,
-            bool_or(hold.kind in ('operator', 'served_elsewhere') or hold.lift <> 'person') as firmly
+            bool_or(hold.kind in ('operator', 'served_elsewhere') or hold.lift <> 'person') as firmly,
+            bool_or(hold.kind = 'work_left') as left_behind
         from hold
         where hold.item_key = item.key and hold.lifted_at is null
             and (hold.until is null or hold.until > stationkeeper_now())
     ) held on true
+    left join workspace lodging on lodging.item_key = item.key and lodging.host = item.host
+        and lodging.path = item.workspace and lodging.removed_at is null and not lodging.shared
+    left join hosts on hosts.name = lodging.host
     where item.workflow = :workflow and item.scope = (select scope from workflow where name = :workflow)
 """
 _HOLDS = """
@@ -93,21 +109,52 @@ _FREE_SLOTS = """
     ) running
     where worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)
 """
+# The same for each host, for the cards whose work lies there.
+_FREE_ON = """
+    select worker.host, sum(greatest(worker.slots - greatest(worker.busy, running.turns), 0))
+        - (select count(*) from turn
+            where status = 'queued' and workflow <> :workflow and turn.for_host = worker.host) as free
+    from worker, lateral (
+        select count(*) as turns from turn where turn.worker_id = worker.id and turn.status = 'running'
+    ) running
+    where worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)
+    group by worker.host
+"""
 
 
-def read(database: Database, grant: TickGrant, *, max_turns: int | None = None) -> Records:
-    """Everything that a tick of the grant's workflow compares the board with; `max_turns` is the fleet's cap."""
+# A machine that boots again is back within minutes; past it a person wants to know, or the work goes on elsewhere.
+HOST_SILENCE_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """`max_turns` is the fleet's cap (None: none), `host_silence_seconds` the silence past which a host is gone."""
+
+    max_turns: int | None = None
+    host_silence_seconds: float = HOST_SILENCE_SECONDS
+
+
+def read(database: Database, grant: TickGrant, bounds: Bounds) -> Records:
+    """Everything that a tick of the grant's workflow compares the board with."""
     with database.snapshot() as session:
-        items = session.rows(_ITEMS, workflow=grant.workflow, released=BRAKE_RELEASED_SECONDS)
+        items = session.rows(
+            _ITEMS,
+            workflow=grant.workflow,
+            released=BRAKE_RELEASED_SECONDS,
+            silence=bounds.host_silence_seconds,
+            seen_within=SEEN_WITHIN_SECONDS,
+        )
         standing = session.rows(_HOLDS, workflow=grant.workflow)
         waits = session.rows(_WAITS, workflow=grant.workflow)
         workflow = session.row(_WORKFLOW, workflow=grant.workflow)
         rivals = session.rows(_RIVALS, workflow=grant.workflow)
-        slots = _slots(session, grant.workflow, max_turns)
+        slots = _slots(session, grant.workflow, bounds.max_turns)
+        free_on = session.rows(_FREE_ON, workflow=grant.workflow, seen_within=SEEN_WITHIN_SECONDS)
     holds = {row.scope: row.reason for row in standing}
     return Records(
-        items={row.item_id: _record(row) for row in items},
+        items={row.item_id: _record(row, trusted=grant.trusted) for row in items},
         free_slots=slots,
+        free_on={row.host: max(int(row.free), 0) for row in free_on},
         held_workflow=holds.get("workflow"),
         held_fleet=holds.get("fleet"),
         contract_broken=workflow is not None and workflow.problem is not None,
@@ -156,7 +203,7 @@ def _is_due(record: ItemRecord, now: datetime, stale_at: datetime) -> bool:
     return turn.enqueued_at is None or turn.enqueued_at <= stale_at
 
 
-def _record(row: Row) -> ItemRecord:
+def _record(row: Row, *, trusted: bool) -> ItemRecord:
     return ItemRecord(
         key=row.key,
         id=row.item_id,
@@ -171,7 +218,16 @@ def _record(row: Row) -> ItemRecord:
         unsent_move=row.unsent_move,
         moved_at=row.moved_at,
         absences=row.absences,
+        home=None if row.host is None else Home(row.host, row.path, row.branch, _reach(row, trusted), row.settled),
+        is_left_behind=row.left_behind,
     )
+
+
+def _reach(row: Row, trusted: bool) -> Reach:  # noqa: FBT001 -- of the grant
+    """After a blind spell every host seems to have been silent: none is taken for gone then."""
+    if row.served:
+        return Reach.SERVED
+    return Reach.GONE if row.gone and trusted else Reach.SILENT
 
 
 def _turn(row: Row) -> TurnRecord:
@@ -185,4 +241,5 @@ def _turn(row: Row) -> TurnRecord:
         cancelled=row.cancelled,
         dead=row.dead,
         vouched=row.vouched,
+        for_host=row.for_host,
     )

@@ -10,7 +10,7 @@ import functools
 import re
 
 # Every rule that a line may name; a misspelt one is an error, not a silent demonstration of nothing.
-NAMES = frozenset({"cancel", "cap", "claim", "deadline", "fence", "hold", "version"})
+NAMES = frozenset({"cancel", "cap", "claim", "deadline", "fence", "hold", "host", "version"})
 _RULE = re.compile(r"-- rule: (\w+)\s*$")
 # A value by its name; a cast has two colons.
 _VALUE = re.compile(r"(?<![:\w]):([a-z_]\w*)")

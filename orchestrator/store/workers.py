@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
+from orchestrator.domain.select import ON_HOST
 from orchestrator.ports.store import Hand, WorkerRow
 from orchestrator.store.database import Database
 
@@ -12,7 +13,8 @@ from orchestrator.store.database import Database
 SEEN_WITHIN_SECONDS = 10
 
 # A free slot is news for whoever waits for one: only a listing knows who is next. Asked for at every beat and not once,
-# because the tick that stores such a wait may have looked at the workers before this beat.
+# because the tick that stores such a wait may have looked at the workers before this beat. A slot of one host is none
+# for whoever waits for another's.
 _BEAT = """
     with told as (
         insert into worker (id, host, boot_id, pid, slots, busy, queues, seen_at)
@@ -20,12 +22,19 @@ _BEAT = """
         on conflict (id) do update
         set slots = excluded.slots, busy = excluded.busy, queues = excluded.queues, seen_at = excluded.seen_at
         returning slots > busy as has_free, draining_at is not null as draining
+    ), there as (
+        insert into host (name, seen_at)
+        select :host, stationkeeper_clock() where 'turns' = any(:queues)
+        on conflict (name) do update set seen_at = excluded.seen_at
+        where host.seen_at not between excluded.seen_at - interval '1 second' and excluded.seen_at
     ), asked as (
         update reconciler
         set list_requested_at = greatest(stationkeeper_clock(), list_began_at + interval '1 microsecond')
         from told
         where told.has_free and exists (
-            select from wait where wait.workflow = reconciler.workflow and wait.reason = 'no_worker_slot')
+            select from wait
+            where wait.workflow = reconciler.workflow and wait.reason = 'no_worker_slot'
+                and (wait.detail not like :on_any_host or wait.detail = :on_this_host))
     )
     select draining from told
 """
@@ -65,6 +74,8 @@ class Workers:
             slots=row.slots,
             busy=row.busy,
             queues=list(row.queues),
+            on_any_host=f"{ON_HOST}%",
+            on_this_host=f"{ON_HOST}{row.host}",
         )
         return found is not None and found.draining
 

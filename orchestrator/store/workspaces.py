@@ -12,23 +12,31 @@ from orchestrator.domain.writeback import Write
 from orchestrator.ports.store import Idle, Made, WorkflowRow, WorkspaceRow
 from orchestrator.store import history, writes
 from orchestrator.store.database import Database, Row
+from orchestrator.store.workers import SEEN_WITHIN_SECONDS
 
 # A card in review may stay there for weeks: it is asked about every few minutes only, unless the board is shown whole.
 _ASK_AGAIN_SECONDS = 300
 
-# For a statement that gives the turn a step: what its turn prepared, a fact whoever brings it.
+# One folder is one row, whichever host a turn came from; no host can be called so.
+SHARED = "(shared)"
+
+# For a statement that gives the turn a step: what its turn prepared, a fact whoever brings it. Where the item lives now
+# is its newest turn's to say. An agent is about to begin: nobody knows any more that all is pushed.
 MADE = """told as (
-        update item set host = :host, workspace = :path
+        update item
+        set host = case when turn.fence = item.fence then cast(:home as text) else item.host end,
+            workspace = case when turn.fence = item.fence then :path else item.workspace end
         from turn where turn.id = :turn_id and item.key = turn.item_key
         returning item.key, turn.workflow
     ), made as (
-        insert into workspace (host, path, root, item_key, workflow, lock_path, repository, branch, turn_id)
-        select :host, :path, :root, told.key, told.workflow, :lock_path, :repository, :branch, :turn_id from told
+        insert into workspace (host, path, root, item_key, workflow, lock_path, repository, branch, turn_id, shared)
+        select :host, :path, :root, told.key, told.workflow, :lock_path, :repository, :branch, :turn_id, :shared
+        from told
         on conflict (host, path) do update
         set root = excluded.root, item_key = excluded.item_key, workflow = excluded.workflow,
             lock_path = excluded.lock_path, repository = excluded.repository, branch = excluded.branch,
             turn_id = excluded.turn_id, prepared_at = stationkeeper_clock(), asked_at = null, may_go = false,
-            removed_at = null,
+            removed_at = null, shared = excluded.shared, settled = false,
             kept = case when workspace.removed_at is null then workspace.kept end
     )"""
 _BUSY = """(
@@ -38,7 +46,12 @@ _BUSY = """(
         or exists (select from outbox where outbox.item_key = item.key and outbox.act = 'move'
             and outbox.status in ('pending', 'claimed', 'unknown')))"""
 _IDLE = f"""
-    select workspace.id, item.item_id, workspace.may_go from workspace join item on item.key = workspace.item_key
+    select workspace.id, item.item_id, workspace.may_go, case when not workspace.shared then workspace.host end as host,
+        workspace.shared or exists (
+            select from worker
+            where worker.host = workspace.host and 'turns' = any(worker.queues)
+                and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served
+    from workspace join item on item.key = workspace.item_key
     where item.workflow = :workflow and workspace.removed_at is null and not {_BUSY}
         and (workspace.may_go
             or coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again))
@@ -52,14 +65,16 @@ _ASKED = """
     where id = any(:ids)
 """
 _NEXT = """
-    select id from workspace where host = :host and may_go and removed_at is null order by prepared_at limit 1
+    select id from workspace where (host = :host or shared) and may_go and removed_at is null
+    order by prepared_at limit 1
 """
 _LEAVE = "update workspace set may_go = false where id = :id"
 # The newest turn of the item is the last that may have been in it: the one that prepared it, or one that never began.
 _GET = f"""
     select workspace.id, workspace.host, workspace.path, workspace.root, workspace.lock_path, workspace.repository,
-        workspace.branch, workspace.turn_id, item.item_id, item.identifier, turn.ordinal, turn.fence, turn.status,
-        turn.death, turn.boot_id, {_BUSY} as busy, stationkeeper_held(item.key, item.workflow) is not null as held,
+        workspace.branch, workspace.shared, workspace.turn_id, turn.host as last_host,
+        item.item_id, item.identifier, turn.ordinal, turn.fence, turn.status, turn.death, turn.boot_id,
+        {_BUSY} as busy, stationkeeper_held(item.key, item.workflow) is not null as held,
         workflow.name, workflow.version, workflow.scope, workflow.problem, version.digest, version.body,
         version.path as source
     from workspace
@@ -83,8 +98,8 @@ class WorkspaceRoom:
 
     def idle(self, workflow: str) -> Sequence[Idle]:
         """The workspaces with which nothing is going on, to be looked at now."""
-        rows = self._slow.rows(_IDLE, workflow=workflow, again=_ASK_AGAIN_SECONDS)
-        return [Idle(row.id, row.item_id, may_go=row.may_go) for row in rows]
+        rows = self._slow.rows(_IDLE, workflow=workflow, again=_ASK_AGAIN_SECONDS, seen_within=SEEN_WITHIN_SECONDS)
+        return [Idle(row.id, row.item_id, may_go=row.may_go, host=row.host, is_served=row.served) for row in rows]
 
     def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
         """Remember that these were looked at just now, and that the cards of some are closed or missing."""
@@ -135,6 +150,7 @@ def _row(row: Row) -> WorkspaceRow:
             lock_path=Path(row.lock_path),
             repository=Path(row.repository) if row.repository else None,
             branch=row.branch,
+            is_shared=row.shared,
         ),
         item_id=row.item_id,
         identifier=row.identifier,
@@ -148,6 +164,7 @@ def _row(row: Row) -> WorkspaceRow:
             status=TurnStatus(row.status),
             death=row.death,
             boot_id=row.boot_id,
+            host=row.last_host,
         ),
     )
 
@@ -155,10 +172,12 @@ def _row(row: Row) -> WorkspaceRow:
 def values(made: Made) -> Mapping[str, object]:
     """What `MADE` is told of a workspace."""
     return {
-        "host": made.host,
+        "host": SHARED if made.is_shared else made.host,
         "path": str(made.path),
         "root": str(made.root),
         "lock_path": str(made.lock_path),
         "repository": str(made.repository) if made.repository else None,
         "branch": made.branch,
+        "shared": made.is_shared,
+        "home": None if made.is_shared else made.host,
     }

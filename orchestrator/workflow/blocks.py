@@ -59,7 +59,7 @@ class Polling(BaseModel):
 
 
 class Workspace(BaseModel):
-    """Where agents work; `root` and `repository` are paths."""
+    """Where agents work; `root` and `repository` are paths, and `remote` may be one."""
 
     model_config = _STRICT
 
@@ -67,6 +67,8 @@ class Workspace(BaseModel):
     repository: Text | None = None
     base: Text | None = None
     branch: Text = "stationkeeper/{key}"
+    remote: Text | None = None
+    shared: bool = False
 
 
 class Hooks(BaseModel):

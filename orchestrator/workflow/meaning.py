@@ -165,6 +165,10 @@ def _alone(document: Document, front: blocks.FrontMatter, place: _Place) -> Iter
         if value is not None and (value.startswith("-") or not value.isprintable() or " " in value):
             message = f"'workspace.{key}': found {value!r}, expected a name that git takes for a branch or commit"
             yield Finding(document.line(("workspace", key)), message)
+    yield from _credentials_shown(front, document)
+    if front.workspace.remote is not None and front.workspace.repository is None:
+        message = "'workspace.remote': found one, expected a 'workspace.repository' whose branches are pushed there"
+        yield Finding(document.line(("workspace", "remote")), message)
     for block, names in (("agent", front.agent.env), ("hooks", front.hooks.env)):
         for name in names:
             if not _VARIABLE.fullmatch(name):
@@ -202,7 +206,24 @@ def _workspace(block: blocks.Workspace, place: _Place, *, board: str) -> Workspa
         base=place.optional(block.base, "workspace", "base"),
         branch=place.text(block.branch, ("workspace", "branch")),
         board=board,
+        remote=None if block.remote is None else _remote(block.remote, place),
+        shared=block.shared,
     )
+
+
+def _remote(written: str, place: _Place) -> str:
+    """As written where it is an address or a whole variable, which the worker looks up when it pushes; else a path."""
+    is_address = "://" in written or re.match(r"[^/.~][^/]*:", written) is not None
+    return written if is_address or written.startswith("$") else place.path(written, "workspace", "remote")
+
+
+def _credentials_shown(front: blocks.FrontMatter, document: Document) -> Iterator[Finding]:
+    """The remote's variable is for the engine alone."""
+    for block, names in (("agent", front.agent.env), ("hooks", front.hooks.env)):
+        for name, value in names.items():
+            if front.workspace.remote is not None and value == front.workspace.remote:
+                message = f"'{block}.env': {value} is workspace.remote, by which only the engine pushes; leave it out"
+                yield Finding(document.line((block, "env", name)), message)
 
 
 def _hooks(block: blocks.Hooks) -> HookSettings:

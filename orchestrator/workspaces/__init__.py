@@ -7,6 +7,7 @@
     removing    a workspace taken away, and nothing beside it
     marks       which workspaces were made and never finished
     locks       the lock of a workspace, as an agent holds it
+    remotes     the push of an item's branch, and what the remote has
     git         the one place that runs git
 
 The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier and its board,
@@ -14,4 +15,5 @@ The root holds beside the workspaces `.items/<key>`, whose content is the item's
 A branch is never deleted, and a folder is never emptied that an agent may have worked in.
 """
 
+from orchestrator.workspaces.remotes import GitRemotes as GitRemotes
 from orchestrator.workspaces.rooms import GitWorkspaces as GitWorkspaces

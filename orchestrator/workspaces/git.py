@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from orchestrator.ports.workspaces import WorkspaceFailed
 
@@ -24,6 +26,7 @@ _ENV = [
 _GIT = ["git", "-c", "safe.directory=*", "-c", "core.quotepath=off"]
 
 _TAIL_LINES = 3
+_NONE: Mapping[str, str] = MappingProxyType({})
 # What `env` exits with when it cannot find what it is to run.
 _NO_SUCH_PROGRAM = 127
 
@@ -33,7 +36,7 @@ def run(folder: Path, *arguments: str, index: Path | None = None) -> str:
 
     `index` is a file to use in place of the folder's own index.
     """
-    found = _completed(folder, arguments, index)
+    found = attempt(folder, *arguments, variables={"GIT_INDEX_FILE": str(index)} if index else {})
     if found.returncode != 0:
         command = " ".join(arguments[:2])
         raise WorkspaceFailed(f"{folder}: 'git {command}' failed: {tail(found.stderr)}")
@@ -42,7 +45,7 @@ def run(folder: Path, *arguments: str, index: Path | None = None) -> str:
 
 def ask(folder: Path, *arguments: str) -> str | None:
     """The same where a refusal is an answer: None."""
-    found = _completed(folder, arguments, None)
+    found = attempt(folder, *arguments)
     return found.stdout.decode(errors="surrogateescape").rstrip("\n") if found.returncode == 0 else None
 
 
@@ -52,18 +55,21 @@ def tail(complaint: bytes) -> str:
     return " / ".join(lines[-_TAIL_LINES:]) or "it gave no reason"
 
 
-def _completed(folder: Path, arguments: tuple[str, ...], index: Path | None) -> subprocess.CompletedProcess[bytes]:
+def attempt(
+    folder: Path, *arguments: str, variables: Mapping[str, str] = _NONE, seconds: float = TIMEOUT_SECONDS
+) -> subprocess.CompletedProcess[bytes]:
+    """How it ended, and all it said. Raises WorkspaceFailed when it could not be started or did not end in time."""
     try:
         done = subprocess.run(
-            [*_ENV, *([f"GIT_INDEX_FILE={index}"] if index else []), *_GIT, *arguments],
+            [*_ENV, *(f"{name}={value}" for name, value in variables.items()), *_GIT, *arguments],
             cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=TIMEOUT_SECONDS,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        message = f"{folder}: 'git {arguments[0]}' did not end within {TIMEOUT_SECONDS} s; look what it waits for"
+        message = f"{folder}: 'git {arguments[0]}' did not end within {seconds:g} s; look what it waits for"
         raise WorkspaceFailed(message) from error
     except OSError as error:
         raise WorkspaceFailed(f"{folder}: git could not be started in it ({error.strerror})") from error

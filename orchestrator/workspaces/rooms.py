@@ -24,8 +24,10 @@ _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
 class GitWorkspaces:
     """Workspaces on this host's disk; two processes may prepare at once."""
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str, *, has_hook: bool = True) -> Workspace:
-        """Make the item's workspace or reuse it. Raises WorkspaceFailed and WorkspaceBusy."""
+    def prepare(
+        self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
+    ) -> Workspace:
+        """Make the item's workspace or reuse it, with `start` in its branch. Raises WorkspaceFailed, WorkspaceBusy."""
         repository = Path(settings.repository) if settings.repository is not None else None
         try:
             root = _root(settings.root)
@@ -43,7 +45,7 @@ class GitWorkspaces:
                     branch, created = None, _make_folder(path)
                 else:
                     stood = mark.begin()
-                    branch, made = _furnish(path, settings, identifier)
+                    branch, made = _furnish(path, settings, identifier, start=start)
                     mark.end(created=made, stood=stood)
                     created = mark.stands()
         except OSError as error:
@@ -176,12 +178,12 @@ def _mark(workspace: Workspace) -> marks.Mark:
     return marks.Mark(workspace.path.parent / _NEW / workspace.path.name, workspace.path)
 
 
-def _furnish(path: Path, settings: WorkspaceSettings, identifier: str) -> tuple[str | None, bool]:
+def _furnish(path: Path, settings: WorkspaceSettings, identifier: str, *, start: str | None) -> tuple[str | None, bool]:
     """Have the folder with what belongs in it; gives its branch, and whether the folder was made now."""
     if settings.repository is None:
         return None, _make_folder(path)
     branch = keys.branch_name(settings.branch, identifier)
-    wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD")
+    wanted = worktree.Wanted(path, Path(settings.repository), branch, settings.base or "HEAD", start)
     return branch, worktree.ensure(wanted)
 
 

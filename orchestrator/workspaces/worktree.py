@@ -22,12 +22,17 @@ _BEING_MADE = "initializing"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The worktree to have: at `path`, of `repository`, on `branch`; a new branch begins at `base`."""
+    """The worktree to have: at `path`, of `repository`, on `branch`; a new branch begins at `base`.
+
+    With `start`, a commit that the repository has, the branch contains that: a new one begins there, and one that lacks
+    it is taken forward to it.
+    """
 
     path: Path
     repository: Path
     branch: str
     base: str
+    start: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ def ensure(wanted: Wanted) -> bool:
             _fill(wanted)
             return created
     _check_ours(wanted, common)
+    _bring_up(wanted)
     return False
 
 
@@ -120,12 +126,23 @@ def _fill(wanted: Wanted) -> None:
 def _add(wanted: Wanted) -> None:
     if git.ask(wanted.repository, "show-ref", "--verify", f"refs/heads/{wanted.branch}") is not None:
         git.run(wanted.repository, "worktree", "add", str(wanted.path), wanted.branch)
+        _bring_up(wanted)
         return
     if git.ask(wanted.repository, "rev-parse", "--verify", "--quiet", f"{wanted.base}^{{commit}}") is None:
         raise WorkspaceFailed(_no_base(wanted))
     # Tracking would write .git/config, whose lock other worktrees want too.
-    new = ("worktree", "add", "--no-track", "-b", wanted.branch, str(wanted.path), wanted.base)
+    new = ("worktree", "add", "--no-track", "-b", wanted.branch, str(wanted.path), wanted.start or wanted.base)
     git.run(wanted.repository, *new)
+
+
+def _bring_up(wanted: Wanted) -> None:
+    """Take a branch that was here before forward to the work of another host; never aside, and over nothing."""
+    start = wanted.start
+    if start is None or git.ask(wanted.path, "merge-base", "--is-ancestor", start, "HEAD") is not None:
+        return
+    if git.ask(wanted.path, "merge", "--ff-only", "--no-verify", start) is None:
+        found = f"its branch {wanted.branch!r} here has work that {start[:12]}, pushed by another host, has not"
+        raise WorkspaceFailed(f"{wanted.path}: {found}; merge the two, or move the branch and the folder aside")
 
 
 def _no_base(wanted: Wanted) -> str:

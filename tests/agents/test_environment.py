@@ -55,3 +55,13 @@ def test_a_bare_machine_can_commit(start, turn):
     subprocess.run(["git", "init", "-q", str(turn.workspace)], check=True)
     assert start("git commit -q --allow-empty -m work && git log --format=%an", evidence=lambda: True).ending().stop
     assert environment.GIT_NAME in turn.transcript.read_text()
+
+
+@pytest.mark.proves("H6")
+def test_an_agent_that_is_to_push_nothing_has_no_door_to_a_persons_keys(turn):
+    """Unless `agent.env` names it."""
+    worker = {**INHERITED, "SSH_AUTH_SOCK": "/run/keys"}
+    assert environment.build(turn, {}, worker)["SSH_AUTH_SOCK"] == "/run/keys"
+    assert "SSH_AUTH_SOCK" not in environment.build(turn, {}, environment.without_keys(worker, {}))
+    named = {"SSH_AUTH_SOCK": "$SSH_AUTH_SOCK"}
+    assert environment.build(turn, named, environment.without_keys(worker, named))["SSH_AUTH_SOCK"] == "/run/keys"

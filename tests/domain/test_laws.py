@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.domain.contract import fold
+from orchestrator.domain.leaving import HostIsBack, LeaveHost
 from orchestrator.domain.reconcile import Cancel, Dispatch, EndTask, Expire, LiftHold, NoteAbsence, Refresh, Requeue
 from orchestrator.domain.records import Board, Records
 from orchestrator.domain.turn import StopReason, TurnStatus
 from tests.domain.worlds import NOW, World, is_active, worlds
 
 # What moves the version of the item's row: each is carried out by compare-and-set on the version that was seen.
-MOVES_VERSION = Cancel | Dispatch | EndTask | Expire | LiftHold
+MOVES_VERSION = Cancel | Dispatch | EndTask | Expire | LiftHold | LeaveHost | HostIsBack
 
 
 def dispatched(world):
@@ -189,9 +190,9 @@ def test_the_brake_lets_no_doubtful_cancel_pass(world):
 
 @given(worlds())
 def test_a_board_that_shows_nothing_changes_nothing(world):
-    """When nothing could be read, only our own clocks speak: a lease that ran out, a message that was lost."""
+    """When nothing could be read, only our own clocks speak: a lease, a message, a host that is gone or back."""
     blind = replace(world, board=Board({}, NOW, whole=False))
-    assert all(isinstance(action, Expire | Requeue) for action in blind.plan().actions)
+    assert all(isinstance(action, Expire | Requeue | LeaveHost | HostIsBack) for action in blind.plan().actions)
 
 
 @given(worlds())

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from orchestrator.domain import reconcile
 from orchestrator.domain.contract import StateContract, fold
+from orchestrator.domain.home import Home, Reach
 from orchestrator.domain.item import Blocker, Item
 from orchestrator.domain.reconcile import Plan
 from orchestrator.domain.records import Board, ItemRecord, Records, TaskRecord, TurnRecord
@@ -47,9 +48,12 @@ def row(key: str = "A-1", *, version: int = 7, **more: Any) -> ItemRecord:
     return checked(ItemRecord(number, key, key, version, FENCE, **more))
 
 
-def queued(key: str = "A-1", *, since: datetime | None = NOW, state: str = "Todo", **more: Any) -> ItemRecord:
-    """A turn that was given to the broker at `since`; None: it never was."""
-    return row(key, task=_task(key), turn=_turn(key, TurnStatus.QUEUED, state, enqueued_at=since), **more)
+def queued(
+    key: str = "A-1", *, since: datetime | None = NOW, state: str = "Todo", host: str | None = None, **more: Any
+) -> ItemRecord:
+    """A turn that was given to the broker at `since`, for one host or any; None: it never was."""
+    turn = _turn(key, TurnStatus.QUEUED, state, enqueued_at=since, for_host=host)
+    return row(key, task=_task(key), turn=turn, **more)
 
 
 def running(
@@ -148,6 +152,20 @@ _BUSY: tuple[partial[ItemRecord], ...] = (
         for firmly in (False, True)
     ),
 )
+_HOMES = tuple(Home("h", "/w", "b", reach, pushed) for reach in Reach for pushed in (False, True))
+# Rows whose work lies on a host: idle, queued for it, queued for anybody, in backoff, and held because it was gone.
+_BUSY_AT_HOME: tuple[partial[ItemRecord], ...] = (
+    *(partial(row, home=home) for home in _HOMES),
+    *(
+        partial(queued, since=since, home=home, host=host)
+        for since in (NOW, PAST)
+        for home in _HOMES
+        for host in ("h", None)
+    ),
+    *(partial(waiting, due=PAST, home=home) for home in _HOMES),
+    *(partial(held, at="Todo", held_firmly=True, home=home, is_left_behind=True) for home in _HOMES),
+)
+_ROWS = (*_BUSY, *_BUSY_AT_HOME)
 _SEEN: tuple[dict[str, Any], ...] = tuple(
     {"unsent_move": unsent, "moved_at": moved_at, "absences": absences}
     for moved_at in (None, PAST, FUTURE)
@@ -177,7 +195,7 @@ def worlds(draw: st.DrawFn) -> World:
     keyed = st.sampled_from(KEYS)
     cards = draw(st.lists(st.tuples(keyed, st.sampled_from(_CARDS)), unique_by=lambda drawn: drawn[0]))
     rows = draw(
-        st.lists(st.tuples(keyed, st.sampled_from(_BUSY), st.sampled_from(_SEEN)), unique_by=lambda drawn: drawn[0])
+        st.lists(st.tuples(keyed, st.sampled_from(_ROWS), st.sampled_from(_SEEN)), unique_by=lambda drawn: drawn[0])
     )
     unread = {key for key, *_ in rows} - {key for key, _ in cards}
     return World(
@@ -189,6 +207,7 @@ def worlds(draw: st.DrawFn) -> World:
         records(
             *(build(key, **more) for key, build, more in rows),
             free_slots=draw(st.integers(0, 8)),
+            free_on={"h": draw(st.integers(0, 2))},
             **draw(st.sampled_from(_FLAGS)),
         ),
         limits=draw(st.sampled_from(_LIMITS)),

@@ -1,5 +1,6 @@
 """The suite of the clock's door, on this host's clocks and on the one in the hand."""
 
+import socket
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -50,6 +51,12 @@ def test_the_boot_is_told_by_kernel_and_first_process():
     assert clock.boot_id() == "unknown" or int(start) >= 0
 
 
-def test_the_host_has_a_name():
-    """Queues and workspaces are called by it."""
-    assert clock.host_name()
+def test_a_host_keeps_its_name_in_its_state_folder(tmp_path, monkeypatch):
+    """A container that is made anew has another machine name and the same disk: it is the same host."""
+    monkeypatch.setattr(socket, "gethostname", lambda: "first name")
+    assert clock.host_name(tmp_path / "state") == "first-name"
+    monkeypatch.setattr(socket, "gethostname", lambda: "second")
+    assert clock.host_name(tmp_path / "state") == "first-name"
+    assert clock.host_name(tmp_path / "elsewhere") == "second"
+    assert clock.host_name(tmp_path / "state", "given") == "given"
+    assert [file.name for file in (tmp_path / "state").iterdir()] == ["host"]

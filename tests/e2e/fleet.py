@@ -66,6 +66,7 @@ class Fleet:
     interval_ms: int = 500
     max_agents: int = 4
     hooks: Mapping[str, str] = field(default_factory=dict)
+    remote: str | None = None
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def set_up(self, cards: int) -> None:
@@ -205,7 +206,7 @@ class Fleet:
                 "handoff_state": "In Review",
             },
             "polling": {"interval_ms": self.interval_ms},
-            "workspace": {"root": "workspaces", "repository": "repo"},
+            "workspace": {"root": "workspaces", "repository": "repo", "remote": self.remote},
             "hooks": dict(self.hooks),
             "agent": {
                 "kind": "command",

@@ -96,11 +96,16 @@ def test_the_settings_page_has_every_key_and_says_when_it_counts():
     assert {row[1] for row in rows.values()} == {"live", "next turn"}
 
 
+def as_written(default):
+    """As a file says it."""
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
 def test_the_settings_page_says_the_defaults_of_the_code():
     """A number or a word that is filled in is the one that people read."""
     rows = settings_rows()
     told = {key: default for key, default in settings_defaults().items() if isinstance(default, int | str)}
-    assert {key: rows[key][0].strip("`") for key in told} == {key: str(default) for key, default in told.items()}
+    assert {key: rows[key][0].strip("`") for key in told} == {key: as_written(default) for key, default in told.items()}
 
 
 @pytest.mark.proves("CF-04", "CF-08")

@@ -30,7 +30,8 @@ class MemoryWorkspaces:
     """Every item has a folder in name only; nothing ever changes in it, unless `changed` says so.
 
     `finished` are those whose making is complete; `undone` counts what was taken back. Items in `unfinished` have work
-    that would be lost; `kept` and `removed` say what became of it; `broken` is why nothing can be removed.
+    that would be lost; `kept` and `removed` say what became of it; `broken` is why nothing can be removed;
+    `starts` are the commits from which each turn was told to begin.
     """
 
     changed: bool = False
@@ -40,10 +41,14 @@ class MemoryWorkspaces:
     kept: list[str] = field(default_factory=list)
     removed: list[str] = field(default_factory=list)
     broken: str | None = None
+    starts: list[str | None] = field(default_factory=list)
 
-    def prepare(self, settings: WorkspaceSettings, identifier: str, *, has_hook: bool = True) -> Workspace:
+    def prepare(
+        self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
+    ) -> Workspace:
         """A workspace, made now until its making was finished once."""
         del settings, has_hook
+        self.starts.append(start)
         path = Path("memory") / identifier
         return Workspace(path, path.with_suffix(".lock"), None, None, "", created_now=path not in self.finished)
 

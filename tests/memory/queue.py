@@ -14,15 +14,18 @@ from orchestrator.ports.store import Offer
 class MemoryQueue:
     """Messages stand in `waiting`; rings and relay hints are only counted. `down` makes every publish fail.
 
-    `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again.
+    `published` remembers every offer of a turn that there ever was, so that a test can deliver an old one again;
+    `hosts` says for whose workers each turn was offered last, `tidy_hosts` the same of the hints about workspaces.
     """
 
     waiting: list[tuple[UUID, int]] = field(default_factory=list)
+    hosts: dict[UUID, str | None] = field(default_factory=dict)
     published: list[tuple[UUID, int]] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)
     rings: int = 0
     relays: int = 0
     tidies: int = 0
+    tidy_hosts: list[str | None] = field(default_factory=list)
     down: bool = False
 
     def ring(self, workflow: str | None = None, *, full: bool = False) -> None:  # noqa: ARG002 -- the door's signature
@@ -34,13 +37,15 @@ class MemoryQueue:
         """Keep offers of turns."""
         self._refuse_when_down()
         for offer in offers:
+            self.hosts[offer.turn_id] = offer.host
             self.waiting.append((offer.turn_id, offer.fence))
             self.published.append((offer.turn_id, offer.fence))
             self.labels.append(offer.label)
 
-    def tidy(self) -> None:
-        """Count a hint."""
+    def tidy(self, host: str | None = None) -> None:
+        """Count a hint, and remember for whom it was."""
         self._refuse_when_down()
+        self.tidy_hosts.append(host)
         self.tidies += 1
 
     def relay(self) -> None:

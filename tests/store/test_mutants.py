@@ -5,6 +5,7 @@ So a rule that somebody deletes is missed by a test, and a test that could not f
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,12 @@ def start_under_a_hold(scene: Scene) -> bool:
     return scene.store.turns.admit(opened.turn_id, opened.fence, owner(), lease_seconds=LEASE_SECONDS) is not None
 
 
+def start_on_another_host(scene: Scene) -> bool:
+    """A turn whose workspace is on one host starts on another."""
+    opened = scene.store.items.open_turns([replace(scene.opening(), host="host-b")])[0]
+    return scene.store.turns.admit(opened.turn_id, opened.fence, owner(), lease_seconds=LEASE_SECONDS) is not None
+
+
 def two_relays_at_one_write(scene: Scene) -> bool:
     """A write that one relay has in its hands is given to another."""
     scene.step(scene.run().ref, 1, started_move())
@@ -70,6 +77,7 @@ FORBIDDEN: dict[str, Callable[[Scene], bool]] = {
     "deadline": step_after_deadline,
     "fence": second_delivery_starts,
     "hold": start_under_a_hold,
+    "host": start_on_another_host,
     "version": finished_work_again,
 }
 

@@ -54,6 +54,8 @@ def warnings(front):
         (BASE + "hooks: {timeout_ms: 0}\n", "9: 'hooks.timeout_ms': found 0, expected 1 or more"),
         (BASE + "hooks: {timeout_ms: 1m}\n", "9: 'hooks.timeout_ms': found '1m', expected a whole number; write how"),
         (BASE + "hooks: {env: [A B]}\n", "9: 'hooks.env': found 'A B', expected the name of a variable"),
+        (BASE + "workspace: {remote: $PUSH_URL}\n", "9: 'workspace.remote': found one, expected a 'workspace.repo"),
+        (BASE + "workspace: {shared: 1}\n", "9: 'workspace.shared'"),
         (BASE + "workspace: {repository: ., base: --detach}\n", "9: 'workspace.base': found '--detach'"),
     ],
 )  # fmt: skip
@@ -62,6 +64,30 @@ def test_a_wrong_value_is_told_with_line_found_and_expected(front, said):
     (sentence,) = sentences(front)
     assert sentence.startswith(said[:2])
     assert said.partition(" ")[2] in sentence
+
+
+@pytest.mark.proves("H6")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("$PUSH_URL", "$PUSH_URL"),
+        ("https://example.org/x.git", "https://example.org/x.git"),
+        ("git@example.org:x.git", "git@example.org:x.git"),
+        ("../remote.git", None),
+    ],
+)
+def test_a_remote_is_an_address_a_variable_or_a_path(written, meant):
+    """A variable stays as written: only the worker that pushes looks it up. A path is seen from the file's folder."""
+    found = parse(BASE + f"workspace: {{repository: ., remote: '{written}'}}\n").workspace.remote
+    assert found == meant or (meant is None and found.endswith("/remote.git") and found.startswith("/"))
+
+
+@pytest.mark.proves("H6")
+def test_the_remotes_variable_is_not_for_agents():
+    """What the engine pushes with may not be passed on."""
+    text = BASE + "  env: [PUSH_URL]\nworkspace: {repository: ., remote: $PUSH_URL}\n"
+    (sentence,) = sentences(text)
+    assert "'agent.env': $PUSH_URL is workspace.remote, by which only the engine pushes" in sentence
 
 
 @pytest.mark.proves("HK-05")

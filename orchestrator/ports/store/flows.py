@@ -44,11 +44,15 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A queued turn to be given to the broker."""
+    """A queued turn to be given to the broker, for the workers of one host where `host` names it.
+
+    `label` is what Flower's list shows, say `BACK-12 turn 3 fence 41`.
+    """
 
     turn_id: UUID
     fence: int
     label: str
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

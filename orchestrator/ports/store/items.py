@@ -19,7 +19,10 @@ from orchestrator.ports.store.workflows import WorkflowRow
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """A turn to be opened: the item as re-read, the version that the plan saw (0: no row), the turn's id."""
+    """A turn to be opened: the item as re-read, the version that the plan saw (0: no row), the turn's id.
+
+    `host` is the only one whose workers may admit it, where its work lies there.
+    """
 
     item: Item
     seen_version: int
@@ -27,6 +30,7 @@ class Opening:
     workflow: WorkflowRow
     max_concurrent: int
     max_in_state: int | None = None
+    host: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +85,14 @@ class ItemStore(Protocol):
 
     def lift_holds(self, record: ItemRecord, reason: str) -> bool:
         """End the holds of an item because of what a person did on the board; makes its open task due."""
+        ...
+
+    def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:
+        """The host of the item's work is gone: end its queued turn; with `reason` hold the item and tell the card."""
+        ...
+
+    def rejoin(self, record: ItemRecord, *, workflow: str) -> bool:
+        """The host is back: end the hold that named it, and no other; makes the open task due."""
         ...
 
     def note_absence(self, record: ItemRecord, times: int) -> None:

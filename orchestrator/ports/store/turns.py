@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from orchestrator.domain.push import Branch, Intended, Settled
 from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import Conclusion, Counters, StopReason
 from orchestrator.domain.writeback import Write
@@ -41,7 +42,8 @@ class Admitted:
 
     `sighting` is the card as the turn was opened for it, `ordinal` counts the item's turns. `admitted_at` is the
     database's clock at admission: with the boot clock's reading then, it tells the database's time during the turn
-    without asking, whatever the worker's wall clock shows.
+    without asking, whatever the worker's wall clock shows. `home` is
+    the host on which the item was worked on last, None for none or any; `branch` is what we know of its pushed branch.
     """
 
     ref: TurnRef
@@ -56,6 +58,8 @@ class Admitted:
     workflow: WorkflowRow
     admitted_at: datetime
     deadline_at: datetime | None = None
+    home: str | None = None
+    branch: Branch = field(default_factory=Branch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +76,7 @@ class StepRecord:
 
     `transcript` names the file in which everything is kept that an agent says after this step, `made` is the workspace
     that it prepared: that one is a fact, recorded also when the step is refused. A step with writes makes none.
+    `push` is what is about to be pushed, or was: it is recorded with the step, or not at all.
     """
 
     ordinal: int
@@ -79,6 +84,7 @@ class StepRecord:
     output: Mapping[str, object] = field(default_factory=dict)
     transcript: str | None = None
     made: Made | None = None
+    push: Intended | Settled | None = None
 
 
 class TurnStore(Protocol):

@@ -15,7 +15,10 @@ from orchestrator.ports.store.workflows import WorkflowRow
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A workspace as its turn prepared it; a removal goes by this, whatever the workflow says by then."""
+    """A workspace as its turn prepared it; a removal goes by this, whatever the workflow says by then.
+
+    `is_shared`: it stands in a root that every host sees, so any of them may go on in it or remove it.
+    """
 
     host: str
     path: Path
@@ -23,15 +26,21 @@ class Made:
     lock_path: Path
     repository: Path | None
     branch: str | None
+    is_shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """A workspace with which nothing is going on; `may_go`: a tick saw its card closed, and a worker was called."""
+    """A workspace with which nothing is going on; `may_go`: a tick saw its card closed, and a worker was called.
+
+    `host` is the only one that can remove it (None: any), `is_served` whether a worker of it takes turns now.
+    """
 
     id: UUID
     item_id: str
     may_go: bool
+    host: str | None = None
+    is_served: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +70,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def next(self, host: str) -> UUID | None:
-        """The workspace on the host that has waited longest to be removed."""
+        """The workspace that the host can reach and that has waited longest to be removed."""
         ...
 
     def leave(self, workspace_id: UUID) -> None:
