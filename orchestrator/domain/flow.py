@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from orchestrator.domain import retry
@@ -47,6 +47,25 @@ def stopped(stop: StopReason) -> Ending:
     """A person's cancel, or the deadline; nothing is open any more."""
     expired = stop is StopReason.EXPIRED
     return Ending(TurnStatus.CANCELLED, stop, TaskStatus.FAILED if expired else TaskStatus.CANCELLED)
+
+
+def undone() -> Ending:
+    """What could be taken back is taken back: the task fails with the stop reason that it had before."""
+    return Ending(TurnStatus.SUCCEEDED, StopReason.DONE, TaskStatus.FAILED)
+
+
+def while_undoing(step: StepContract, ending: Ending) -> Ending:
+    """What a turn's end means while a task is taken back: it goes on with that, and no failure ends it but a person's.
+
+    A compensation has its own failure (DE-10): one that was refused, may not be done, or failed for good is a dead
+    letter of its owner. A person who resumes it lets it be tried again, or passed over where the target has refused it
+    for good; a person who discards it leaves undone what is left.
+    """
+    if ending.task is not TaskStatus.FAILED:
+        return replace(ending, task=TaskStatus.COMPENSATING)
+    words = f"{ending.reason}; undo it by hand, then `orchestrator resume` or `orchestrator discard`"
+    hold = Hold(HoldScope.ITEM, HoldKind.DEAD_LETTER, Lift.PERSON, words, step.owner)
+    return replace(ending, task=TaskStatus.COMPENSATING, hold=hold)
 
 
 def handed_back(now: datetime) -> Ending:

@@ -35,7 +35,8 @@ class StepContract:
 
     `ordinal` is its number in the flow, from 1. `takes` maps each parameter to its type's name, `gives` names the
     output's. `looks_up`: the target can be asked by key. `deduplicates`: the target itself takes a key once.
-    `safe_seconds`: how long the target knows a key.
+    `safe_seconds`: how long the target knows a key. `compensation` is the contract of the effect that takes this one
+    back; its ordinal follows those of the flow's steps, in the order in which they are undone.
     """
 
     ordinal: int
@@ -53,7 +54,7 @@ class StepContract:
     looks_up: bool = False
     deduplicates: bool = False
     safe_seconds: float = 86_400.0
-    compensation: str | None = None
+    compensation: StepContract | None = None
     policy: str | None = None
 
 
@@ -78,6 +79,11 @@ class FlowContract:
     digest: str
     body: str
     place: str
+
+    @property
+    def compensations(self) -> tuple[StepContract, ...]:
+        """What takes effects back, in the order in which it is done: the last effect first."""
+        return tuple(step.compensation for step in reversed(self.steps) if step.compensation is not None)
 
     @property
     def workflow(self) -> str:

@@ -29,17 +29,23 @@ def check(flow: Flow) -> None:
         _refuse(where, "it has no steps; expected at least one")
     for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds"):
         _positive(where, limit, getattr(flow, limit))
+    for node in flow.steps:
+        undo: object = node.compensation if isinstance(node, Effect) else None
+        if undo is not None and not isinstance(undo, Effect):
+            _refuse(_where(node), f"its compensation is {undo!r:.80}; expected an Effect, with a key of its own")
     types: dict[str, Any] = {INPUT: input_of(flow), TASK: str}
     for node in flow.steps:
         _check_node(flow, node, types)
         types[node.name] = output_of(node)
+    for undo in flow.compensations:
+        _check_compensation(flow, undo, types)
 
 
 def input_of(flow: Flow) -> Any:
     """The type that the flow is started with: what its functions call `input`; an empty object when none does."""
     found = [
         (function, signatures.of(function).takes[INPUT])
-        for node in flow.steps
+        for node in (*flow.steps, *flow.compensations)
         for function in _functions(node)
         if INPUT in _signature(_where(node), function).takes
     ]
@@ -79,6 +85,20 @@ def _check_node(flow: Flow, node: Node, types: dict[str, Any]) -> None:
         case Effect():
             _check_effect(where, node, types)
     _check_authority(where, flow, node)
+
+
+def _check_compensation(flow: Flow, undo: Effect, types: dict[str, Any]) -> None:
+    """It has a name of its own, and asks for nothing that may never have run: the steps after what it undoes."""
+    where = f"{undo.place}: compensation {undo.name!r} of {flow.name}"
+    if undo.compensation is not None:
+        _refuse(where, "it has a compensation itself; what undoes is not undone")
+    if [*types, *(other.name for other in flow.compensations)].count(undo.name) > 1:
+        _refuse(where, "another step or compensation bears that name; expected names that are used once")
+    undone = next(node for node in flow.steps if isinstance(node, Effect) and node.compensation is undo)
+    if undone.effect is SideEffect.IRREVERSIBLE:
+        _refuse(where, f"{undone.name!r} is said to be irreversible; expected effect=WRITE, or no compensation")
+    known = [INPUT, TASK, *(node.name for node in flow.steps[: flow.steps.index(undone) + 1])]
+    _check_node(flow, undo, {name: types[name] for name in known})
 
 
 def _check_decision(where: str, node: Decision, types: dict[str, Any]) -> None:

@@ -107,7 +107,8 @@ class Effect:
         deduplicates: the target itself takes a key once, so that sending again is harmless.
         safe_seconds: how long the target knows a key; older, nothing is sent again.
         authority: what the task must have been given.
-        compensation: undoes it; declared and shown, not run by this version.
+        compensation: an effect of its own that takes this one back when the task fails after it, or a person says so:
+            with its own key, look-up, authority, owner and attempts. Its functions may ask for this effect's output.
     """
 
     name: str
@@ -122,7 +123,7 @@ class Effect:
     timeout_seconds: float = 30.0
     safe_seconds: float = 86_400.0
     max_attempts: int = 3
-    compensation: Function | None = None
+    compensation: Effect | None = None
     ends_when: Callable[[Any], str | None] | None = None
     place: str = field(default_factory=_place, compare=False, repr=False)
 
@@ -168,9 +169,16 @@ class Flow:
         object.__setattr__(self, "steps", tuple(self.steps))
         checking.check(self)
 
+    @property
+    def compensations(self) -> tuple[Effect, ...]:
+        """What undoes effects, in the order in which it is done: the last effect is taken back first."""
+        effects = (node for node in reversed(self.steps) if isinstance(node, Effect))
+        return tuple(node.compensation for node in effects if node.compensation is not None)
+
     def step(self, name: str) -> Node:
-        """The step of that name. Raises LookupError."""
-        for node in self.steps:
+        """The step or compensation of that name. Raises LookupError."""
+        nodes: tuple[Node, ...] = (*self.steps, *self.compensations)
+        for node in nodes:
             if node.name == name:
                 return node
         raise LookupError(f"{self.name} has no step {name!r}")

@@ -59,10 +59,10 @@ def show(
             ", ".join(step.retryable),
             printing.how_found(step) if step.kind.value == "effect" else None,
             step.owner,
-            step.compensation,
+            step.compensation.name if step.compensation is not None else None,
             step.ends_when,
         )
-        for step in contract.steps
+        for step in (*contract.steps, *contract.compensations)
     ]
     output.show(Rows("step", columns, rows))
 

@@ -70,7 +70,16 @@ def show(key: Key, as_json: AsJson = False) -> None:  # noqa: FBT002 -- a flag
 def _tables(story: store.TaskStory) -> tuple[Rows, ...]:
     steps = [(row.ordinal, row.name, _brief(row.output), row.ends, row.at) for row in story.steps]
     ledger = [
-        (row.key, row.what, row.status, row.sends, _brief(row.told), _brief(row.outcome), row.reason, row.settled_at)
+        (
+            row.key,
+            row.what if row.undoes is None else f"{row.what}, undoes {row.undoes}",
+            row.status,
+            row.sends,
+            _brief(row.told),
+            _brief(row.outcome),
+            row.reason,
+            row.settled_at,
+        )
         for row in story.ledger
     ]
     return (
@@ -130,13 +139,16 @@ def prune(days: Annotated[float, typer.Option(min=0, help="Tasks that are over f
 
 
 @app.command("cancel")
-def cancel(key: Key) -> None:
-    """Begin nothing more of a task; what is under way is settled first."""
+def cancel(
+    key: Key,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what is committed and has a compensation.")] = False,  # noqa: FBT002 -- a flag
+) -> None:
+    """Begin nothing more of a task; what is under way is settled first, what is committed stays unless you say so."""
     from orchestrator.domain.turn import StopReason
 
     story = _story(key)
     with store.opened() as kept:
-        status = kept.flows.cancel(story.line.id, StopReason.CANCELLED)
+        status = kept.flows.cancel(story.line.id, StopReason.TAKEN_BACK if undo else StopReason.CANCELLED)
         if status is None:
             raise Trouble(Exit.REFUSED, f"{story.line.identifier} is {story.line.status.value} already")
         store.ring(f"flow:{story.line.flow}")

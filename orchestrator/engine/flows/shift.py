@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 from orchestrator import telemetry
 from orchestrator.domain import flow
 from orchestrator.domain.call import Answer, Call, Part
-from orchestrator.domain.effect import EffectRecord
+from orchestrator.domain.effect import EffectRecord, EffectStatus
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, StepContract
+from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
 from orchestrator.engine.worker import Worker
@@ -45,6 +46,16 @@ class Shift:
     sent_at: float
     outputs: dict[str, object] = field(default_factory=dict)
     covered_until: float = 0.0
+
+    @property
+    def is_undoing(self) -> bool:
+        """Whether the task is being taken back: from then on nothing else is done about it."""
+        return self.task.status is TaskStatus.COMPENSATING
+
+    @property
+    def stopping(self) -> StopReason | None:
+        """Why nothing more may begin; what takes a task back is not kept from it by the reason to do so."""
+        return None if self.is_undoing else self.task.stopping
 
     def now(self) -> datetime:
         """The database's time, reckoned from the admission."""
@@ -87,6 +98,27 @@ class Shift:
             seconds = max(seconds, _COVERED_SECONDS)
             self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
             self.covered_until = self.boot_seconds() + seconds
+
+    def recorded(self, step: StepContract) -> Done | None:
+        """What an earlier turn recorded of it."""
+        found = self.task.steps.get(step.name)
+        return Done(found.output, found.ends) if found is not None else None
+
+    def is_open(self, step: StepContract) -> bool:
+        """Whether it is an effect that may have happened, and nobody knows."""
+        record = self.task.effects.get(step.name)
+        return record is not None and record.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}
+
+    def between(self, step: StepContract) -> Ending | None:
+        """What keeps the next step from beginning; finding out what became of an effect is no beginning."""
+        stopping = self.stopping
+        if stopping is not None and not self.is_open(step):
+            return flow.stopped(stopping)
+        if self.worker.turns.is_closed:
+            return flow.handed_back(self.now())
+        if self.boot_seconds() - self.sent_at >= self.contract.quantum_seconds:
+            return flow.yielded(self.now())
+        return None
 
     def fail(self, step: StepContract, kind: str, reason: str) -> int:
         """Record a failed attempt; returns which one it was."""

@@ -12,7 +12,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
-from orchestrator.engine.flows import effects
+from orchestrator.engine.flows import effects, undoing
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
@@ -37,7 +37,8 @@ def _run(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float) ->
     if task is None:
         return None
     try:
-        return _walk(Shift(ports, worker, admitted, contract, task, sent_at))
+        shift = Shift(ports, worker, admitted, contract, task, sent_at)
+        return undoing.walk(shift) if shift.is_undoing else _walk(shift)
     except NotOurs:
         return None
 
@@ -54,30 +55,13 @@ def _bound_to(ports: Ports, admitted: Admitted) -> FlowContract:
 def _walk(shift: Shift) -> Ending:
     """The steps in order, until one of them ends the turn."""
     for step in shift.contract.steps:
-        outcome = _recorded(shift, step) or _between(shift, step) or _take(shift, step)
+        outcome = shift.recorded(step) or shift.between(step) or _take(shift, step)
         if isinstance(outcome, Ending):
             return outcome
         if outcome.ends is not None:
             return flow.succeeded(outcome.ends)
         shift.outputs[step.name] = outcome.output
     return flow.succeeded()
-
-
-def _recorded(shift: Shift, step: StepContract) -> Done | Ending | None:
-    found = shift.task.steps.get(step.name)
-    return Done(found.output, found.ends) if found is not None else None
-
-
-def _between(shift: Shift, step: StepContract) -> Ending | None:
-    """What keeps the next step from beginning; finding out what became of an effect is no beginning."""
-    stopping = shift.task.stopping
-    if stopping is not None and not effects.is_open(shift.task.effects.get(step.name)):
-        return flow.stopped(stopping)
-    if shift.worker.turns.is_closed:
-        return flow.handed_back(shift.now())
-    if shift.boot_seconds() - shift.sent_at >= shift.contract.quantum_seconds:
-        return flow.yielded(shift.now())
-    return None
 
 
 def _take(shift: Shift, step: StepContract) -> Done | Ending:

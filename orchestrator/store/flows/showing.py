@@ -36,7 +36,7 @@ _ONE = f"""{_TASKS} and (starts_with(cast(task.id as text), lower(:key)) or lowe
 _STEPS = "select ordinal, name, output, ends, at, turn_id from step where task_id = :id order by ordinal"
 _FAILURES = "select step, attempt, kind, reason, at from step_failure where task_id = :id order by at"
 _LEDGER = """
-    select key, what, status, sends, told, outcome, reason, intended_at, settled_at from ledger
+    select key, what, status, undoes, sends, told, outcome, reason, intended_at, settled_at, safe_until from ledger
     where task_id = :id order by intended_at
 """
 _TURNS = """
