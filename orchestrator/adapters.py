@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from orchestrator.domain.workflow import AgentSettings, Workflow
-from orchestrator.ports.agent import Agent, AgentMisconfigured
+from orchestrator.ports.agent import Agent, AgentMisconfigured, Employer
 from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
 
 ConnectAgent = Callable[[AgentSettings, Mapping[str, str]], Agent]
@@ -49,13 +49,13 @@ class Agents:
         """`inherited` is the worker's environment, from which an adapter picks what its allow-list names."""
         self._inherited = inherited
 
-    def __call__(self, workflow: Workflow) -> Agent:
-        """The agent of a workflow; raises AgentMisconfigured."""
+    def __call__(self, employer: Employer) -> Agent:
+        """The agent of a workflow or of a decision; raises AgentMisconfigured."""
         try:
-            connect: ConnectAgent = _module("agents", workflow.agent.kind).connect
+            connect: ConnectAgent = _module("agents", employer.agent.kind).connect
         except UnknownKind as error:
             raise AgentMisconfigured(str(error)) from error
-        return connect(workflow.agent, self._inherited)
+        return connect(employer.agent, self._inherited)
 
 
 def kinds() -> tuple[frozenset[str], frozenset[str]]:

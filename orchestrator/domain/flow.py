@@ -90,16 +90,25 @@ def asks(step: StepContract, reason: str) -> Ending:
     return Ending(TurnStatus.SUCCEEDED, StopReason.UNKNOWN_OUTCOME, TaskStatus.UNKNOWN, reason, hold=hold)
 
 
+def blocked(step: StepContract, reason: str) -> Ending:
+    """An agent cannot go on, or cannot be started as it is: a person puts something right, and it is asked again."""
+    words = f"{step.name}: {reason}"
+    hold = Hold(HoldScope.ITEM, HoldKind.BLOCKED, Lift.PERSON, words, step.owner)
+    return Ending(TurnStatus.FAILED, StopReason.BLOCKED, TaskStatus.RUNNING, words, hold=hold)
+
+
 def misfit(reason: str, owner: str) -> Ending:
     """The task is bound to another manifest than this worker has."""
     hold = Hold(HoldScope.ITEM, HoldKind.BLOCKED, Lift.PERSON, reason, owner)
     return Ending(TurnStatus.FAILED, StopReason.CONTRACT_BROKEN, TaskStatus.RUNNING, reason, hold=hold, clean=False)
 
 
-def attempted(step: StepContract, attempt: int, now: datetime, *, reason: str) -> Ending:
-    """A failed attempt: another one after a pause, or a dead letter once all are used up."""
+def attempted(
+    step: StepContract, attempt: int, now: datetime, *, reason: str, not_before: datetime | None = None
+) -> Ending:
+    """A failed attempt: another one after a pause, or when a provider wants it; a dead letter once all are used up."""
     if attempt < step.max_attempts:
-        due_at = retry.step_due_at(now, attempt)
+        due_at = max(retry.step_due_at(now, attempt), not_before or now)
         return Ending(TurnStatus.FAILED, StopReason.STEP_FAILED, TaskStatus.RUNNING, reason, due_at=due_at)
     words = f"{step.name}: {attempt} attempts failed; the last: {reason}"
     hold = Hold(HoldScope.ITEM, HoldKind.DEAD_LETTER, Lift.PERSON, words, step.owner)

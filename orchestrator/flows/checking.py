@@ -11,7 +11,7 @@ import pydantic
 from orchestrator.domain.step import SideEffect
 from orchestrator.flows import signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, RESERVED, TASK, Signature
-from orchestrator.flows.spelling import BadFlow, Decision, Effect, Flow, Node, Step
+from orchestrator.flows.spelling import Agent, BadFlow, Decision, Effect, Flow, Node, Step, program_of
 
 _FLOW_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -102,11 +102,28 @@ def _check_compensation(flow: Flow, undo: Effect, types: dict[str, Any]) -> None
 
 
 def _check_decision(where: str, node: Decision, types: dict[str, Any]) -> None:
-    _check_call(where, node.agent, types=types)
+    program = program_of(node)
+    if program is not None:
+        _check_program(where, program, types)
+    elif callable(node.agent):
+        _check_call(where, node.agent, types=types)
+    else:
+        _refuse(where, f"its agent is {node.agent!r:.80}; expected a function, an Agent, or the kind of one")
     if not _is_model(node.accept):
         _refuse(where, f"accept is {node.accept!r}; expected a Pydantic model")
     if node.policy is not None:
         _check_call(where, node.policy, types={**types, PROPOSAL: node.accept})
+
+
+def _check_program(where: str, program: Agent, types: dict[str, Any]) -> None:
+    if not str(program.kind or "").strip():
+        _refuse(where, f"its agent is of kind {program.kind!r}; expected a kind of agent, say 'command'")
+    if not (_is_number(program.stall_seconds, int, float) and program.stall_seconds >= 0):
+        _refuse(where, f"stall_seconds is {program.stall_seconds!r}; expected a number from 0")
+    if program.prompt is not None and (gives := _check_call(where, program.prompt, types=types).gives) is not str:
+        _refuse(
+            where, f"{_named(program.prompt)} gives {signatures.spelt(gives)}; expected str, what the agent is asked"
+        )
 
 
 def _check_effect(where: str, node: Effect, types: dict[str, Any]) -> None:
@@ -162,7 +179,9 @@ def _functions(node: Node) -> list[Callable[..., Any]]:
         case Step():
             return [node.run]
         case Decision():
-            return [node.agent, *([node.policy] if node.policy is not None else [])]
+            program = program_of(node)
+            asking = node.agent if program is None else program.prompt
+            return [function for function in (asking, node.policy) if callable(function)]
         case Effect():
             return [node.act, *([node.lookup] if node.lookup is not None else [])]
 

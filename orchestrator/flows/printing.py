@@ -9,10 +9,11 @@ from typing import Any
 
 import pydantic
 
-from orchestrator.domain.step import FlowContract, NodeKind, SideEffect, StepContract
+from orchestrator.domain.step import FlowContract, NodeKind, Proposer, SideEffect, StepContract
+from orchestrator.domain.workflow import AgentSettings
 from orchestrator.flows import checking, signatures
 from orchestrator.flows.signatures import Signature
-from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step
+from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step, program_of
 
 
 def contract(flow: Flow) -> FlowContract:
@@ -86,7 +87,7 @@ def _step(node: Node, ordinal: int, undoing: Mapping[str, int]) -> StepContract:
         kind=kind,
         side_effect=side_effect,
         owner=node.owner,
-        takes=_spelt(signatures.of(function)),
+        takes=_spelt(signatures.of(function)) if function is not None else {},
         gives=signatures.spelt(checking.output_of(node)),
         authority=None if isinstance(node, Decision) else node.authority,
         timeout_seconds=node.timeout_seconds,
@@ -98,15 +99,33 @@ def _step(node: Node, ordinal: int, undoing: Mapping[str, int]) -> StepContract:
         safe_seconds=node.safe_seconds if isinstance(node, Effect) else 86_400.0,
         compensation=_step(undo, undoing[undo.name], undoing) if undo is not None else None,
         policy=_name(node.policy) if isinstance(node, Decision) else None,
+        proposer=_proposer(node),
     )
 
 
-def _called(node: Node) -> tuple[Function, SideEffect, NodeKind]:
+def _proposer(node: Node) -> Proposer | None:
+    program = program_of(node)
+    if program is None:
+        return None
+    settings = AgentSettings(
+        kind=program.kind,
+        command=program.command,
+        turn_timeout_ms=int(node.timeout_seconds * 1000),
+        stall_timeout_ms=int(program.stall_seconds * 1000),
+        env=program.env,
+        options=program.options,
+    )
+    return Proposer(settings)
+
+
+def _called(node: Node) -> tuple[Function | None, SideEffect, NodeKind]:
     match node:
         case Step():
             return node.run, node.effect, NodeKind.STEP
         case Decision():
-            return node.agent, SideEffect.READ, NodeKind.DECISION
+            program = program_of(node)
+            asking = program.prompt if program is not None else node.agent
+            return asking if callable(asking) else None, SideEffect.READ, NodeKind.DECISION
         case Effect():
             return node.act, node.effect, NodeKind.EFFECT
 
@@ -122,7 +141,9 @@ def _described(flow: Flow, steps: tuple[StepContract, ...]) -> dict[str, object]
 
 
 def _described_step(flow: Flow, step: StepContract) -> dict[str, object]:
+    asked = {"agent": step.proposer.agent.kind} if step.proposer is not None else {}
     return {
+        **asked,
         "name": step.name,
         "kind": step.kind.value,
         "side_effect": step.side_effect.value,

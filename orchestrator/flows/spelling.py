@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -67,19 +67,45 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent program that a decision asks, of the same kinds as workflow files have, in an empty folder of its own.
+
+    Its proposal is the JSON that it leaves as `proposal.json` in that folder, or else gives as its summary.
+
+    Args:
+        kind: `command`, or another kind that is installed.
+        prompt: called with what its parameters name; returns what the agent is asked. None: the input and the earlier
+            outputs. Where the proposal goes, and its schema, is told after it.
+        command: what the kind starts.
+        env: passed on to the program, beside the allow-list.
+        options: what a workflow file has under the kind's own name.
+        stall_seconds: silence after which it is ended; 0: never.
+    """
+
+    kind: str
+    prompt: Function | None = None
+    _: KW_ONLY
+    command: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    stall_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """A model's output, which is a proposal until schema, policy, authority and current state have passed it.
 
     Args:
         name: unique in its flow.
-        agent: called with what its parameters name; returns text (JSON), or an object.
+        agent: a function, called with what its parameters name, that returns text (JSON) or an object; or an `Agent`,
+            or the kind of one.
         accept: the Pydantic model that a proposal must fit.
         policy: called with `proposal` and whatever else it names; a sentence refuses the proposal.
         needs: called with the proposal; names the authority that carrying it out would take.
     """
 
     name: str
-    agent: Function
+    agent: Function | Agent | str
     _: KW_ONLY
     accept: type[Any]
     policy: Function | None = None
@@ -129,6 +155,13 @@ class Effect:
 
 
 Node = Step | Decision | Effect
+
+
+def program_of(node: Node) -> Agent | None:
+    """The agent program that a decision asks, None where a function stands for it, or there is no decision."""
+    if not isinstance(node, Decision):
+        return None
+    return Agent(node.agent) if isinstance(node.agent, str) else node.agent if isinstance(node.agent, Agent) else None
 
 
 @dataclass(frozen=True, slots=True)

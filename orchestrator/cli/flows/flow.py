@@ -37,13 +37,14 @@ def show(
     from orchestrator.flows import printing
 
     contract = store.flows().contract(name)
+    store.refuse_unknown_agents(contract)
     if as_json:
         typer.echo(contract.body)
         return
     typer.echo(f"{contract.name} version {contract.version}, manifest {contract.digest}, takes a {contract.takes}")
     typer.echo(printing.mermaid(contract))
     columns = (
-        "step", "kind", "effect", "takes", "gives", "authority", "timeout", "attempts", "retried on",
+        "step", "kind", "effect", "agent", "takes", "gives", "authority", "timeout", "attempts", "retried on",
         "if unknown", "owner", "undone by", "ends when",
     )  # fmt: skip
     rows = [
@@ -51,6 +52,7 @@ def show(
             step.name,
             step.kind,
             step.side_effect,
+            step.proposer.agent.kind if step.proposer is not None else None,
             ", ".join(f"{given}: {kind}" for given, kind in step.takes.items()),
             step.gives,
             step.authority,
@@ -84,6 +86,7 @@ def run(  # noqa: PLR0913, PLR0917 -- one option an argument, passed by name
 
     flows = store.flows()
     contract = flows.contract(name)
+    store.refuse_unknown_agents(contract)
     checked = _checked(flows, name, given)
     granted = frozenset(authority) if authority is not None else contract.authority
     if beyond := granted - contract.authority:

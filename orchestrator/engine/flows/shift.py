@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -66,14 +67,22 @@ class Shift:
         return self.ports.clock.boot_seconds()
 
     def perform(
-        self, step: StepContract, part: Part, *, of: Intent | EffectRecord | None = None, until: float | None = None
+        self,
+        step: StepContract,
+        part: Part,
+        *,
+        of: Intent | EffectRecord | None = None,
+        until: float | None = None,
+        told: Mapping[str, object] | None = None,
     ) -> Answer:
         """Call one function of a step; `of` has the ledger's key and parameters, an act must be sent before `until`.
+
+        `told` is what a part is told beside that.
 
         An act whose target takes a key twice is never made where it cannot be killed.
         """
         isolated = self.contract.isolated or (part is Part.ACT and not step.deduplicates)
-        self._cover(step.timeout_seconds)
+        self.cover(step.timeout_seconds)
         call = Call(
             turn_id=self.admitted.ref.turn_id,
             fence=self.admitted.ref.fence,
@@ -86,12 +95,12 @@ class Shift:
             outputs=self.outputs,
             authority=self.task.authority,
             key=of.key if of is not None else "",
-            parameters=of.parameters if of is not None else {},
+            parameters=of.parameters if of is not None else told or {},
             send_before=until,
         )
         return self.ports.steps.perform(call, isolated=isolated)
 
-    def _cover(self, seconds: float) -> None:
+    def cover(self, seconds: float) -> None:
         """Let the supervisor renew for as long as the step may take."""
         until = self.boot_seconds() + seconds
         if until > self.covered_until:

@@ -12,7 +12,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
-from orchestrator.engine.flows import effects, undoing
+from orchestrator.engine.flows import deciding, effects, undoing
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
@@ -69,7 +69,9 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
         return effects.bring_about(shift, step)
     if step.authority is not None and step.authority not in shift.task.authority:
         return effects.forbidden(shift, step)
-    answer = shift.perform(step, Part.DECIDE if step.kind is NodeKind.DECISION else Part.RUN)
+    answer = _answer(shift, step)
+    if isinstance(answer, Ending):
+        return answer
     match answer.said:
         case Said.DONE:
             return _record(shift, step, answer)
@@ -84,6 +86,14 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
         case _:
             shift.fail(step, answer.said.value, answer.reason)
             return flow.failed(StopReason.STEP_FAILED, f"{step.name}: {answer.reason}")
+
+
+def _answer(shift: Shift, step: StepContract) -> Answer | Ending:
+    if step.kind is not NodeKind.DECISION:
+        return shift.perform(step, Part.RUN)
+    if step.proposer is None:
+        return shift.perform(step, Part.DECIDE)
+    return deciding.propose(shift, step, step.proposer)
 
 
 def _record(shift: Shift, step: StepContract, answer: Answer) -> Done | Ending:
