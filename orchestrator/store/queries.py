@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from orchestrator.store import health
 from orchestrator.store.database import Database, Row, Session
+from orchestrator.store.health import Health
 from orchestrator.store.views import (
     AuditView,
     Explanation,
@@ -157,6 +159,10 @@ class Queries:
                 cancels=tuple(row.seconds for row in session.rows(_CANCELS)),
                 waits={(row.workflow, row.reason): row.items for row in session.rows(_WAITS)},
             )
+
+    def health(self) -> tuple[Health, ...]:
+        """How each workflow's tasks fare."""
+        return tuple(health.health(self._database))
 
     def explain(self, key: str) -> tuple[Explanation, ...]:
         """Why each item of that key is where it is; empty when none of ours is called so."""

@@ -30,13 +30,17 @@ def list_flows() -> None:
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(help="A flow's name, say northstar.refund.")],
+    name: Annotated[
+        str, typer.Argument(help="A flow's name, say northstar.refund; `ticket` is that of a card's turn.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="The manifest, as tasks are bound to it.")] = False,  # noqa: FBT002
 ) -> None:
     """Print a flow's diagram and the contract of each step."""
     from orchestrator.flows import printing
+    from orchestrator.flows.ticket import TICKET
 
-    contract = store.flows().contract(name)
+    flows = store.flows()
+    contract = TICKET if name == TICKET.name and name not in flows.names() else flows.contract(name)
     store.refuse_unknown_agents(contract)
     if as_json:
         typer.echo(contract.body)
@@ -57,7 +61,7 @@ def show(
             step.gives,
             step.authority,
             f"{step.timeout_seconds:g} s",
-            step.max_attempts,
+            step.max_attempts or "no limit",
             ", ".join(step.retryable),
             printing.how_found(step) if step.kind.value == "effect" else None,
             step.owner,

@@ -63,7 +63,9 @@ _OPEN = """
 """
 _FLAG = """
     with flagged as (
-        update turn set cancel = coalesce(cancel, :stop) where task_id = :task_id and status = 'running'
+        update turn
+        set cancel = coalesce(cancel, :stop), cancel_at = coalesce(cancel_at, stationkeeper_clock())
+        where task_id = :task_id and status = 'running'
     )
     update task
     set cancel = coalesce(cancel, :stop), due_at = case when :wake then stationkeeper_clock() else due_at end
