@@ -2,6 +2,7 @@
 
 import pytest
 
+from orchestrator.domain.call import Part
 from orchestrator.domain.effect import EffectStatus
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
@@ -171,6 +172,26 @@ def test_a_person_may_take_back_what_is_committed(world, monkeypatch):
     assert world.store.flows.cancel(task, StopReason.TAKEN_BACK) is TaskStatus.RUNNING
     assert outcome.at_rest(world) == []
     assert (ended(world), done(world)) == (("failed", "taken_back"), BACK)
+
+
+@pytest.mark.proves("DE-10", "DE-13")
+@pytest.mark.parametrize("weather", ["storm", "fog", ""])
+@pytest.mark.parametrize(
+    ("stop", "status", "asked"),
+    [(StopReason.CANCELLED, "cancelled", ["hotel", "flight"]), (StopReason.TAKEN_BACK, "failed", BACK)],
+)
+def test_a_cancel_in_mid_turn_undoes_only_when_a_person_says_so(world, monkeypatch, weather, stop, status, asked):
+    """The last step is under way; whatever becomes of it, the turn was told to stop before that was recorded."""
+    monkeypatch.setenv("WEATHER", weather)
+    task = start(world)
+
+    def cancelled(call):
+        assert world.store.flows.cancel(task, stop) is TaskStatus.RUNNING
+        return call()
+
+    world.hooks[Part.RUN] = cancelled
+    assert outcome.at_rest(world) == []
+    assert (ended(world), done(world)) == ((status, stop.value), asked)
 
 
 @pytest.mark.proves("DE-13")
