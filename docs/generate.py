@@ -46,6 +46,7 @@ def _sections() -> Iterator[str]:
     yield _list("Why something is held", hold.HoldKind)
     yield _list("What ends a hold", hold.Lift)
     yield _list("What is written on a card", writeback.WriteKind)
+    yield _list("Where a write on a card stands", writeback.WriteStatus)
 
 
 def task_machine(edges: tuple[task.Edge, ...]) -> str:

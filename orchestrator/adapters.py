@@ -10,7 +10,7 @@ from types import ModuleType
 
 from orchestrator import environment
 from orchestrator.domain.workflow import AgentSettings, Workflow
-from orchestrator.ports.agent import Agent, AgentMisconfigured
+from orchestrator.ports.agent import Agent, AgentMisconfigured, Employer
 from orchestrator.ports.tracker import Tracker, TrackerError, TrackerFault
 
 ConnectAgent = Callable[[AgentSettings, Mapping[str, str]], Agent]
@@ -50,16 +50,16 @@ class Agents:
         """`inherited` is the worker's environment, from which an adapter picks what its allow-list names."""
         self._inherited = inherited
 
-    def __call__(self, workflow: Workflow) -> Agent:
-        """The agent of a workflow; raises AgentMisconfigured."""
+    def __call__(self, employer: Employer) -> Agent:
+        """The agent of a workflow or of a decision; raises AgentMisconfigured."""
         try:
-            connect: ConnectAgent = _module("agents", workflow.agent.kind).connect
+            connect: ConnectAgent = _module("agents", employer.agent.kind).connect
         except UnknownKind as error:
             raise AgentMisconfigured(str(error)) from error
         inherited = self._inherited
-        if workflow.workspace.remote is not None:
-            inherited = environment.without_keys(inherited, workflow.agent.env)
-        return connect(workflow.agent, inherited)
+        if not isinstance(employer, Workflow) or employer.workspace.remote is not None:  # it is to push nothing
+            inherited = environment.without_keys(inherited, employer.agent.env)
+        return connect(employer.agent, inherited)
 
 
 def kinds() -> tuple[frozenset[str], frozenset[str]]:

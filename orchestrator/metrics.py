@@ -14,6 +14,8 @@ import prometheus_client
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from orchestrator.domain import effect, task
+from orchestrator.store.health import Health
 from orchestrator.store.views import Overview, WorkflowView
 
 _PREFIX = "stationkeeper"
@@ -25,20 +27,40 @@ _STATUS = ("workflow", "status")
 Samples = Iterable[tuple[tuple[str, ...], float]]
 
 
-def exposition(overview: Overview) -> str:
+def exposition(overview: Overview, health: Sequence[Health] = ()) -> str:
     """The numbers as text, as Prometheus reads it."""
-    return prometheus_client.generate_latest(_registry(overview)).decode()
+    return prometheus_client.generate_latest(_registry(overview, health)).decode()
 
 
-def write(overview: Overview, path: Path) -> None:
+def write(overview: Overview, path: Path, *, health: Sequence[Health] = ()) -> None:
     """The same into a file for the node exporter's textfile collector, which never meets half of it."""
-    prometheus_client.write_to_textfile(str(path), _registry(overview))
+    prometheus_client.write_to_textfile(str(path), _registry(overview, health))
 
 
-def _registry(overview: Overview) -> prometheus_client.CollectorRegistry:
+def _registry(overview: Overview, health: Sequence[Health]) -> prometheus_client.CollectorRegistry:
     registry = prometheus_client.CollectorRegistry()
     registry.register(_Fleet(overview))
+    registry.register(_Tasks(health))
     return registry
+
+
+class _Tasks(Collector):
+    """How durable tasks fare."""
+
+    def __init__(self, health: Sequence[Health]) -> None:
+        self._health = health
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Counts by status, then one number for each workflow."""
+        for name, what, pick, statuses in _BY_STATUS:
+            samples = [
+                ((each.workflow, status), float(pick(each).get(status, 0)))
+                for each in self._health
+                for status in statuses
+            ]
+            yield _gauge(name, what, samples, labels=_STATUS)
+        for name, what, value in _OF_TASKS:
+            yield _gauge(name, what, [((each.workflow,), float(value(each))) for each in self._health])
 
 
 class _Fleet(Collector):
@@ -84,6 +106,24 @@ _OF_CANCELS: tuple[tuple[str, str, Callable[[Sequence[float]], float]], ...] = (
     ("cancels", "Running turns that were cancelled in the last day.", lambda each: float(len(each))),
     ("cancel_longest_seconds", "The longest from a cancel to its turn's end.", lambda each: max(each, default=0.0)),
     ("cancel_last_seconds", "The last of them.", lambda each: each[-1] if each else 0.0),
+)
+
+_ENDS = tuple(status.value for status in task.FINAL)
+
+# Success and recovery are shares of these: `succeeded` over all of `tasks_ended`, or of `tasks_recovered`.
+_BY_STATUS: tuple[tuple[str, str, Callable[[Health], Mapping[str, int]], Iterable[str]], ...] = (
+    ("tasks", "Tasks that are kept.", lambda each: each.standing, [status.value for status in task.TaskStatus]),
+    ("tasks_ended", "Tasks that ended in the last day.", lambda each: each.ended, _ENDS),
+    ("tasks_recovered", "Those of them that had lost a turn.", lambda each: each.recovered, _ENDS),
+    ("effects", "Effects in the ledger.", lambda each: each.effects, [status.value for status in effect.EffectStatus]),
+)
+_OF_TASKS: tuple[tuple[str, str, Callable[[Health], float]], ...] = (
+    ("steps_per_success", "Steps of a task that succeeded in the last day.", lambda each: each.steps),
+    ("tokens_per_success", "Tokens, in and out, of a task that succeeded in the last day.", lambda each: each.tokens),
+    ("proposals_refused", "Tasks of the last day whose model proposed what it may not.", lambda each: each.refused),
+    ("tasks_stuck", "Tasks that nothing will wake: neither a turn, a time, nor a hold.", lambda each: each.stuck),
+    ("effects_sent_again", "Effects that were sent more than once, none without a look-up.", lambda each: each.resent),
+    ("effect_unknown_oldest_age_seconds", "Age of the oldest unknown effect.", lambda each: each.unknown_age),
 )
 
 # What is true of each workflow now.

@@ -19,8 +19,8 @@ def command(
     from orchestrator import metrics
 
     with records.reading() as queries:
-        overview = queries.overview()
+        overview, health = queries.overview(), queries.health()
     if textfile is None:
-        typer.echo(metrics.exposition(overview), nl=False)
+        typer.echo(metrics.exposition(overview, health), nl=False)
     else:
-        metrics.write(overview, textfile)
+        metrics.write(overview, textfile, health=health)

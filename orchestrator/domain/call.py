@@ -11,12 +11,17 @@ from dataclasses import dataclass, field
 from enum import Enum
 from uuid import UUID
 
+# What an agent program may leave in its folder as its proposal; else its summary is taken for one.
+PROPOSAL_FILE = "proposal.json"
+
 
 class Part(Enum):
     """Which function of a step is called."""
 
     RUN = "run"  # a step's own
-    DECIDE = "decide"  # the agent, then schema, authority and policy on what it said
+    DECIDE = "decide"  # a function that stands for an agent, then schema, authority and policy on what it said
+    PROMPT = "prompt"  # what an agent program is asked
+    JUDGE = "judge"  # schema, authority and policy on what an agent program left
     PREPARE = "prepare"  # an effect's key and parameters
     ACT = "act"  # the effect itself, with the ledger's parameters
     LOOK_UP = "look_up"  # whether the effect happened, by key

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from orchestrator.domain import retry
@@ -49,6 +49,25 @@ def stopped(stop: StopReason) -> Ending:
     return Ending(TurnStatus.CANCELLED, stop, TaskStatus.FAILED if expired else TaskStatus.CANCELLED)
 
 
+def undone() -> Ending:
+    """What could be taken back is taken back: the task fails with the stop reason that it had before."""
+    return Ending(TurnStatus.SUCCEEDED, StopReason.DONE, TaskStatus.FAILED)
+
+
+def while_undoing(step: StepContract, ending: Ending) -> Ending:
+    """What a turn's end means while a task is taken back: it goes on with that, and no failure ends it but a person's.
+
+    A compensation has its own failure (DE-10): one that was refused, may not be done, or failed for good is a dead
+    letter of its owner. A person who resumes it lets it be tried again, or passed over where the target has refused it
+    for good; a person who discards it leaves undone what is left.
+    """
+    if ending.task is not TaskStatus.FAILED:
+        return replace(ending, task=TaskStatus.COMPENSATING)
+    words = f"{ending.reason}; undo it by hand, then `orchestrator resume` or `orchestrator discard`"
+    hold = Hold(HoldScope.ITEM, HoldKind.DEAD_LETTER, Lift.PERSON, words, step.owner)
+    return replace(ending, task=TaskStatus.COMPENSATING, hold=hold)
+
+
 def handed_back(now: datetime) -> Ending:
     """The worker is being stopped, or was told nothing: the next turn goes on at once."""
     return Ending(TurnStatus.CANCELLED, StopReason.DEPLOY, TaskStatus.RUNNING, due_at=now, clean=False, counted=False)
@@ -71,16 +90,25 @@ def asks(step: StepContract, reason: str) -> Ending:
     return Ending(TurnStatus.SUCCEEDED, StopReason.UNKNOWN_OUTCOME, TaskStatus.UNKNOWN, reason, hold=hold)
 
 
+def blocked(step: StepContract, reason: str) -> Ending:
+    """An agent cannot go on, or cannot be started as it is: a person puts something right, and it is asked again."""
+    words = f"{step.name}: {reason}"
+    hold = Hold(HoldScope.ITEM, HoldKind.BLOCKED, Lift.PERSON, words, step.owner)
+    return Ending(TurnStatus.FAILED, StopReason.BLOCKED, TaskStatus.RUNNING, words, hold=hold)
+
+
 def misfit(reason: str, owner: str) -> Ending:
     """The task is bound to another manifest than this worker has."""
     hold = Hold(HoldScope.ITEM, HoldKind.BLOCKED, Lift.PERSON, reason, owner)
     return Ending(TurnStatus.FAILED, StopReason.CONTRACT_BROKEN, TaskStatus.RUNNING, reason, hold=hold, clean=False)
 
 
-def attempted(step: StepContract, attempt: int, now: datetime, *, reason: str) -> Ending:
-    """A failed attempt: another one after a pause, or a dead letter once all are used up."""
+def attempted(
+    step: StepContract, attempt: int, now: datetime, *, reason: str, not_before: datetime | None = None
+) -> Ending:
+    """A failed attempt: another one after a pause, or when a provider wants it; a dead letter once all are used up."""
     if attempt < step.max_attempts:
-        due_at = retry.step_due_at(now, attempt)
+        due_at = max(retry.step_due_at(now, attempt), not_before or now)
         return Ending(TurnStatus.FAILED, StopReason.STEP_FAILED, TaskStatus.RUNNING, reason, due_at=due_at)
     words = f"{step.name}: {attempt} attempts failed; the last: {reason}"
     hold = Hold(HoldScope.ITEM, HoldKind.DEAD_LETTER, Lift.PERSON, words, step.owner)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+from orchestrator.domain.workflow import AgentSettings
+
 # Names of the workflows behind flows: no workflow file can bear one, since a slug has no colon.
 PREFIX = "flow:"
 # The scope of items that stand for tasks without a card.
@@ -30,12 +32,21 @@ class SideEffect(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Proposer:
+    """The agent program that a decision asks."""
+
+    agent: AgentSettings
+
+
+@dataclass(frozen=True, slots=True)
 class StepContract:
     """One node's contract.
 
     `ordinal` is its number in the flow, from 1. `takes` maps each parameter to its type's name, `gives` names the
     output's. `looks_up`: the target can be asked by key. `deduplicates`: the target itself takes a key once.
-    `safe_seconds`: how long the target knows a key.
+    `safe_seconds`: how long the target knows a key. `compensation` is the contract of the effect that takes this one
+    back; its ordinal follows those of the flow's steps, in the order in which they are undone. `proposer` is the agent
+    program that a decision asks; None: a function stands for it.
     """
 
     ordinal: int
@@ -53,8 +64,9 @@ class StepContract:
     looks_up: bool = False
     deduplicates: bool = False
     safe_seconds: float = 86_400.0
-    compensation: str | None = None
+    compensation: StepContract | None = None
     policy: str | None = None
+    proposer: Proposer | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +90,11 @@ class FlowContract:
     digest: str
     body: str
     place: str
+
+    @property
+    def compensations(self) -> tuple[StepContract, ...]:
+        """What takes effects back, in the order in which it is done: the last effect first."""
+        return tuple(step.compensation for step in reversed(self.steps) if step.compensation is not None)
 
     @property
     def workflow(self) -> str:

@@ -71,7 +71,8 @@ EDGES: tuple[Edge, ...] = (
         _TURN_ENDS, "turn_ended", "the approval's expiry", "the turn is lost and runs again",
     ),
     Edge(
-        _S.RUNNING, _S.COMPENSATING, "the worker", f"{_CONCLUDED}; an effect is committed and must be undone",
+        _S.RUNNING, _S.COMPENSATING, "the worker, or the tick for a lost turn",
+        "it would end as failed, or a person takes it back, and a committed effect has a compensation",
         _TURN_ENDS, "turn_ended", "the deadline never refuses it", "the turn is lost and runs again",
     ),
     Edge(
@@ -115,7 +116,7 @@ EDGES: tuple[Edge, ...] = (
         "task, history", "task_ended", "the deadline", _NEXT_TICK,
     ),
     Edge(
-        _S.COMPENSATING, _S.FAILED, "the worker, or a discard", f"{_CONCLUDED}; what could be undone is undone",
+        _S.COMPENSATING, _S.FAILED, "the worker, or a discard", f"{_CONCLUDED}; each compensation is settled",
         _TURN_ENDS, "turn_ended", "none", "the turn is lost and goes on undoing",
     ),
     Edge(

@@ -67,6 +67,7 @@ class StopReason(Enum):
     STEP_FAILED = "step_failed"  # a step of a flow failed; its stored reason says how
     PROPOSAL_REFUSED = "proposal_refused"  # what a model proposed did not pass schema, policy, authority or state
     YIELDED = "yielded"  # the turn's quantum was over; the flow goes on in the next one
+    TAKEN_BACK = "taken_back"  # a person's command: begin nothing more, and undo what was done
 
 
 class Outcome(Enum):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from orchestrator.domain.contract import StateContract, fold
+from orchestrator.domain.effect import EffectStatus
 from orchestrator.domain.item import Item
 
 
@@ -24,6 +25,33 @@ class WriteKind(Enum):
     HOLD = "hold"  # the item is held
     KEPT = "kept"  # unfinished work was preserved, and its workspace goes
     ESCALATION = "escalation"  # a person is asked for
+
+
+class WriteStatus(Enum):
+    """Where a write-back stands on its way to the card."""
+
+    PENDING = "pending"  # set with the fact that it reports; a relay's claim ends it
+    CLAIMED = "claimed"  # a relay looks at the card and writes; its settling, or its claim's end, ends it
+    UNKNOWN = "unknown"  # the answer was lost, or the claim ended without a word; a look at the card ends it
+    SENT = "sent"  # the card bears it; final
+    SUPPRESSED = "suppressed"  # a person decided first, or nothing was left to say; final
+    SUPERSEDED = "superseded"  # a later write of the same kind took its place; final
+    WITHDRAWN = "withdrawn"  # its task was stopped or held before it was sent; final
+    PARKED = "parked"  # the tracker will not take it; a person resumes it, and a new row is written
+
+
+# A write-back is an effect like any other: what its status means in the ledger's own words. Only what surely did not
+# happen may be sent (again): that is what waits in the outbox.
+STANDS_FOR: dict[WriteStatus, EffectStatus] = {
+    WriteStatus.PENDING: EffectStatus.ABSENT,
+    WriteStatus.CLAIMED: EffectStatus.INTENDED,
+    WriteStatus.UNKNOWN: EffectStatus.UNKNOWN,
+    WriteStatus.SENT: EffectStatus.COMMITTED,
+    WriteStatus.SUPPRESSED: EffectStatus.REFUSED,
+    WriteStatus.SUPERSEDED: EffectStatus.REFUSED,
+    WriteStatus.WITHDRAWN: EffectStatus.REFUSED,
+    WriteStatus.PARKED: EffectStatus.REFUSED,
+}
 
 
 class Role(Enum):

@@ -11,7 +11,7 @@ import pydantic
 from orchestrator.domain.step import SideEffect
 from orchestrator.flows import signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, RESERVED, TASK, Signature
-from orchestrator.flows.spelling import BadFlow, Decision, Effect, Flow, Node, Step
+from orchestrator.flows.spelling import Agent, BadFlow, Decision, Effect, Flow, Node, Step, program_of
 
 _FLOW_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -29,17 +29,23 @@ def check(flow: Flow) -> None:
         _refuse(where, "it has no steps; expected at least one")
     for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds"):
         _positive(where, limit, getattr(flow, limit))
+    for node in flow.steps:
+        undo: object = node.compensation if isinstance(node, Effect) else None
+        if undo is not None and not isinstance(undo, Effect):
+            _refuse(_where(node), f"its compensation is {undo!r:.80}; expected an Effect, with a key of its own")
     types: dict[str, Any] = {INPUT: input_of(flow), TASK: str}
     for node in flow.steps:
         _check_node(flow, node, types)
         types[node.name] = output_of(node)
+    for undo in flow.compensations:
+        _check_compensation(flow, undo, types)
 
 
 def input_of(flow: Flow) -> Any:
     """The type that the flow is started with: what its functions call `input`; an empty object when none does."""
     found = [
         (function, signatures.of(function).takes[INPUT])
-        for node in flow.steps
+        for node in (*flow.steps, *flow.compensations)
         for function in _functions(node)
         if INPUT in _signature(_where(node), function).takes
     ]
@@ -81,12 +87,43 @@ def _check_node(flow: Flow, node: Node, types: dict[str, Any]) -> None:
     _check_authority(where, flow, node)
 
 
+def _check_compensation(flow: Flow, undo: Effect, types: dict[str, Any]) -> None:
+    """It has a name of its own, and asks for nothing that may never have run: the steps after what it undoes."""
+    where = f"{undo.place}: compensation {undo.name!r} of {flow.name}"
+    if undo.compensation is not None:
+        _refuse(where, "it has a compensation itself; what undoes is not undone")
+    if [*types, *(other.name for other in flow.compensations)].count(undo.name) > 1:
+        _refuse(where, "another step or compensation bears that name; expected names that are used once")
+    undone = next(node for node in flow.steps if isinstance(node, Effect) and node.compensation is undo)
+    if undone.effect is SideEffect.IRREVERSIBLE:
+        _refuse(where, f"{undone.name!r} is said to be irreversible; expected effect=WRITE, or no compensation")
+    known = [INPUT, TASK, *(node.name for node in flow.steps[: flow.steps.index(undone) + 1])]
+    _check_node(flow, undo, {name: types[name] for name in known})
+
+
 def _check_decision(where: str, node: Decision, types: dict[str, Any]) -> None:
-    _check_call(where, node.agent, types=types)
+    program = program_of(node)
+    if program is not None:
+        _check_program(where, program, types)
+    elif callable(node.agent):
+        _check_call(where, node.agent, types=types)
+    else:
+        _refuse(where, f"its agent is {node.agent!r:.80}; expected a function, an Agent, or the kind of one")
     if not _is_model(node.accept):
         _refuse(where, f"accept is {node.accept!r}; expected a Pydantic model")
     if node.policy is not None:
         _check_call(where, node.policy, types={**types, PROPOSAL: node.accept})
+
+
+def _check_program(where: str, program: Agent, types: dict[str, Any]) -> None:
+    if not str(program.kind or "").strip():
+        _refuse(where, f"its agent is of kind {program.kind!r}; expected a kind of agent, say 'command'")
+    if not (_is_number(program.stall_seconds, int, float) and program.stall_seconds >= 0):
+        _refuse(where, f"stall_seconds is {program.stall_seconds!r}; expected a number from 0")
+    if program.prompt is not None and (gives := _check_call(where, program.prompt, types=types).gives) is not str:
+        _refuse(
+            where, f"{_named(program.prompt)} gives {signatures.spelt(gives)}; expected str, what the agent is asked"
+        )
 
 
 def _check_effect(where: str, node: Effect, types: dict[str, Any]) -> None:
@@ -142,7 +179,9 @@ def _functions(node: Node) -> list[Callable[..., Any]]:
         case Step():
             return [node.run]
         case Decision():
-            return [node.agent, *([node.policy] if node.policy is not None else [])]
+            program = program_of(node)
+            asking = node.agent if program is None else program.prompt
+            return [function for function in (asking, node.policy) if callable(function)]
         case Effect():
             return [node.act, *([node.lookup] if node.lookup is not None else [])]
 

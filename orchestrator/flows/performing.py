@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pydantic
+import pydantic_core
 
 from orchestrator.domain.call import Answer, Call, Part, Said
-from orchestrator.flows import checking, signatures
+from orchestrator.flows import checking, proposals, signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, TASK
-from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Refused, Step
+from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Refused, Step, program_of
 
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024
@@ -48,8 +50,12 @@ def perform(flow: Flow, call: Call, *, boot_seconds: Callable[[], float]) -> Ans
     match node, call.part:
         case Step(), Part.RUN:
             return _run(node, known)
-        case Decision(), Part.DECIDE:
+        case Decision(), Part.DECIDE if callable(node.agent):
             return _decide(node, known, call.authority)
+        case Decision(), Part.PROMPT:
+            return _prompt(node, known)
+        case Decision(), Part.JUDGE:
+            return _judge_left(node, known, call)
         case Effect(), Part.PREPARE:
             return _prepare(node, known, call)
         case Effect(), Part.ACT:
@@ -69,11 +75,40 @@ def _run(node: Step, known: Mapping[str, Any]) -> Answer:
 
 
 def _decide(node: Decision, known: Mapping[str, Any], authority: frozenset[str]) -> Answer:
-    """Schema, authority, policy with the current state; the first that says no is the reason."""
+    """A function stands for the agent."""
+    assert callable(node.agent)  # noqa: S101 -- the caller has looked
     try:
         raw = node.agent(**_arguments(node.agent, known))
     except BaseException as error:  # noqa: BLE001 -- a function may raise anything
         return _failure(node, error)
+    return _judge(node, raw, known, authority=authority)
+
+
+def _prompt(node: Decision, known: Mapping[str, Any]) -> Answer:
+    """What an agent program is asked: the flow's own words, what is known, and how to answer."""
+    program = program_of(node)
+    own = program.prompt if program is not None else None
+    try:
+        words = own(**_arguments(own, known)) if own is not None else proposals.described(_plainly(known))
+        text = proposals.asked(words, pydantic.TypeAdapter(node.accept).json_schema())
+        _fit(len(text.encode()))
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    return Answer(Said.DONE, text)
+
+
+def _judge_left(node: Decision, known: Mapping[str, Any], call: Call) -> Answer:
+    """What an agent program left as its proposal."""
+    folder, summary = Path(str(call.parameters["folder"])), str(call.parameters["summary"])
+    try:
+        raw = proposals.left(folder, summary, at_most=MOST_BYTES)
+    except ValueError as error:
+        return Answer(Said.REFUSED, reason=f"schema: {_told(error)}")
+    return _judge(node, raw, known, authority=call.authority)
+
+
+def _judge(node: Decision, raw: object, known: Mapping[str, Any], *, authority: frozenset[str]) -> Answer:
+    """Schema, authority, policy with the current state; the first that says no is the reason."""
     try:
         proposal = _accepted(node.accept, raw)
     except (pydantic.ValidationError, ValueError, TypeError) as error:
@@ -191,6 +226,10 @@ def _fit(size: int) -> None:
 def _failure(node: Node, error: BaseException) -> Answer:
     retried = () if isinstance(node, Effect) else node.retry_on
     return Answer(Said.TRY_AGAIN if isinstance(error, retried) else Said.FAILED, reason=_told(error))
+
+
+def _plainly(known: Mapping[str, Any]) -> dict[str, object]:
+    return {name: pydantic_core.to_jsonable_python(value) for name, value in known.items()}
 
 
 def _typed(kind: Any, value: object) -> Any:

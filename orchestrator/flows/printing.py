@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pydantic
 
-from orchestrator.domain.step import FlowContract, NodeKind, SideEffect, StepContract
+from orchestrator.domain.step import FlowContract, NodeKind, Proposer, SideEffect, StepContract
+from orchestrator.domain.workflow import AgentSettings
 from orchestrator.flows import checking, signatures
 from orchestrator.flows.signatures import Signature
-from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step
+from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step, program_of
 
 
 def contract(flow: Flow) -> FlowContract:
     """The flow as data; `body` is its text and `digest` the fingerprint of that text."""
-    steps = tuple(_step(node, ordinal) for ordinal, node in enumerate(flow.steps, start=1))
+    undoing = {undo.name: number for number, undo in enumerate(flow.compensations, start=len(flow.steps) + 1)}
+    steps = tuple(_step(node, ordinal, undoing) for ordinal, node in enumerate(flow.steps, start=1))
     body = json.dumps(_described(flow, steps), indent=2, sort_keys=True)
-    asked = frozenset(step.authority for step in steps if step.authority is not None)
+    both = (*steps, *(step.compensation for step in steps if step.compensation is not None))
+    asked = frozenset(step.authority for step in both if step.authority is not None)
     return FlowContract(
         name=flow.name,
         version=flow.version,
@@ -54,6 +57,11 @@ def _lines(found: FlowContract) -> Iterator[str]:
             yield f"{step.name}_found -. absent .-> {step.name}"
         if step.kind is NodeKind.DECISION:
             yield f"{step.name} -. refused .-> failed([failed])"
+        if step.compensation is not None:
+            undo = step.compensation
+            yield f'{undo.name}[["{undo.name}: {undo.gives}<br>{undo.side_effect.value}"]]'
+            yield f"{step.name} -. a later failure .-> {undo.name}"
+            yield f"{undo.name} --> failed([failed])"
         if step.ends_when is not None:
             yield f"{step.name} -- {step.ends_when} --> succeeded"
         before = step.name
@@ -70,15 +78,16 @@ def how_found(step: StepContract) -> str:
     return "send again, same key" if step.deduplicates else "a person"
 
 
-def _step(node: Node, ordinal: int) -> StepContract:
+def _step(node: Node, ordinal: int, undoing: Mapping[str, int]) -> StepContract:
     function, side_effect, kind = _called(node)
+    undo = node.compensation if isinstance(node, Effect) else None
     return StepContract(
         ordinal=ordinal,
         name=node.name,
         kind=kind,
         side_effect=side_effect,
         owner=node.owner,
-        takes=_spelt(signatures.of(function)),
+        takes=_spelt(signatures.of(function)) if function is not None else {},
         gives=signatures.spelt(checking.output_of(node)),
         authority=None if isinstance(node, Decision) else node.authority,
         timeout_seconds=node.timeout_seconds,
@@ -88,17 +97,35 @@ def _step(node: Node, ordinal: int) -> StepContract:
         looks_up=isinstance(node, Effect) and node.lookup is not None,
         deduplicates=isinstance(node, Effect) and node.deduplicates,
         safe_seconds=node.safe_seconds if isinstance(node, Effect) else 86_400.0,
-        compensation=_name(node.compensation) if isinstance(node, Effect) else None,
+        compensation=_step(undo, undoing[undo.name], undoing) if undo is not None else None,
         policy=_name(node.policy) if isinstance(node, Decision) else None,
+        proposer=_proposer(node),
     )
 
 
-def _called(node: Node) -> tuple[Function, SideEffect, NodeKind]:
+def _proposer(node: Node) -> Proposer | None:
+    program = program_of(node)
+    if program is None:
+        return None
+    settings = AgentSettings(
+        kind=program.kind,
+        command=program.command,
+        turn_timeout_ms=int(node.timeout_seconds * 1000),
+        stall_timeout_ms=int(program.stall_seconds * 1000),
+        env=program.env,
+        options=program.options,
+    )
+    return Proposer(settings)
+
+
+def _called(node: Node) -> tuple[Function | None, SideEffect, NodeKind]:
     match node:
         case Step():
             return node.run, node.effect, NodeKind.STEP
         case Decision():
-            return node.agent, SideEffect.READ, NodeKind.DECISION
+            program = program_of(node)
+            asking = program.prompt if program is not None else node.agent
+            return asking if callable(asking) else None, SideEffect.READ, NodeKind.DECISION
         case Effect():
             return node.act, node.effect, NodeKind.EFFECT
 
@@ -109,21 +136,24 @@ def _described(flow: Flow, steps: tuple[StepContract, ...]) -> dict[str, object]
         "flow": flow.name,
         "version": flow.version,
         "input": _schema(checking.input_of(flow)),
-        "steps": [
-            {
-                "name": step.name,
-                "kind": step.kind.value,
-                "side_effect": step.side_effect.value,
-                "takes": dict(step.takes),
-                "gives": _schema(checking.output_of(node)),
-                "authority": step.authority,
-                "looks_up": step.looks_up,
-                "deduplicates": step.deduplicates,
-                "policy": step.policy,
-                "compensation": step.compensation,
-            }
-            for step, node in zip(steps, flow.steps, strict=True)
-        ],
+        "steps": [_described_step(flow, step) for step in steps],
+    }
+
+
+def _described_step(flow: Flow, step: StepContract) -> dict[str, object]:
+    asked = {"agent": step.proposer.agent.kind} if step.proposer is not None else {}
+    return {
+        **asked,
+        "name": step.name,
+        "kind": step.kind.value,
+        "side_effect": step.side_effect.value,
+        "takes": dict(step.takes),
+        "gives": _schema(checking.output_of(flow.step(step.name))),
+        "authority": step.authority,
+        "looks_up": step.looks_up,
+        "deduplicates": step.deduplicates,
+        "policy": step.policy,
+        "compensation": _described_step(flow, step.compensation) if step.compensation is not None else None,
     }
 
 

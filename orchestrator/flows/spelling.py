@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -67,19 +67,45 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Agent:
+    """An agent program that a decision asks, of the same kinds as workflow files have, in an empty folder of its own.
+
+    Its proposal is the JSON that it leaves as `proposal.json` in that folder, or else gives as its summary.
+
+    Args:
+        kind: `command`, or another kind that is installed.
+        prompt: called with what its parameters name; returns what the agent is asked. None: the input and the earlier
+            outputs. Where the proposal goes, and its schema, is told after it.
+        command: what the kind starts.
+        env: passed on to the program, beside the allow-list.
+        options: what a workflow file has under the kind's own name.
+        stall_seconds: silence after which it is ended; 0: never.
+    """
+
+    kind: str
+    prompt: Function | None = None
+    _: KW_ONLY
+    command: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, object] = field(default_factory=dict)
+    stall_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """A model's output, which is a proposal until schema, policy, authority and current state have passed it.
 
     Args:
         name: unique in its flow.
-        agent: called with what its parameters name; returns text (JSON), or an object.
+        agent: a function, called with what its parameters name, that returns text (JSON) or an object; or an `Agent`,
+            or the kind of one.
         accept: the Pydantic model that a proposal must fit.
         policy: called with `proposal` and whatever else it names; a sentence refuses the proposal.
         needs: called with the proposal; names the authority that carrying it out would take.
     """
 
     name: str
-    agent: Function
+    agent: Function | Agent | str
     _: KW_ONLY
     accept: type[Any]
     policy: Function | None = None
@@ -107,7 +133,8 @@ class Effect:
         deduplicates: the target itself takes a key once, so that sending again is harmless.
         safe_seconds: how long the target knows a key; older, nothing is sent again.
         authority: what the task must have been given.
-        compensation: undoes it; declared and shown, not run by this version.
+        compensation: an effect of its own that takes this one back when the task fails after it, or a person says so:
+            with its own key, look-up, authority, owner and attempts. Its functions may ask for this effect's output.
     """
 
     name: str
@@ -122,12 +149,19 @@ class Effect:
     timeout_seconds: float = 30.0
     safe_seconds: float = 86_400.0
     max_attempts: int = 3
-    compensation: Function | None = None
+    compensation: Effect | None = None
     ends_when: Callable[[Any], str | None] | None = None
     place: str = field(default_factory=_place, compare=False, repr=False)
 
 
 Node = Step | Decision | Effect
+
+
+def program_of(node: Node) -> Agent | None:
+    """The agent program that a decision asks, None where a function stands for it, or there is no decision."""
+    if not isinstance(node, Decision):
+        return None
+    return Agent(node.agent) if isinstance(node.agent, str) else node.agent if isinstance(node.agent, Agent) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +202,16 @@ class Flow:
         object.__setattr__(self, "steps", tuple(self.steps))
         checking.check(self)
 
+    @property
+    def compensations(self) -> tuple[Effect, ...]:
+        """What undoes effects, in the order in which it is done: the last effect is taken back first."""
+        effects = (node for node in reversed(self.steps) if isinstance(node, Effect))
+        return tuple(node.compensation for node in effects if node.compensation is not None)
+
     def step(self, name: str) -> Node:
-        """The step of that name. Raises LookupError."""
-        for node in self.steps:
+        """The step or compensation of that name. Raises LookupError."""
+        nodes: tuple[Node, ...] = (*self.steps, *self.compensations)
+        for node in nodes:
             if node.name == name:
                 return node
         raise LookupError(f"{self.name} has no step {name!r}")

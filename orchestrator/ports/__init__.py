@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from orchestrator.domain.workflow import Workflow
-from orchestrator.ports.agent import Agent
+from orchestrator.ports.agent import Agent, Employer
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.hooks import Hooks
 from orchestrator.ports.leases import Leases
@@ -29,7 +29,7 @@ from orchestrator.ports.workspaces import Workspaces
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The open doors of one process. `tracker` and `agent` open one for a workflow; both are cached by wiring.
+    """The open doors of one process. `tracker` and `agent` open one for a workflow, `agent` for a flow's decision too.
 
     `flows` are those that this process can run, `steps` calls their functions.
     """
@@ -43,7 +43,7 @@ class Ports:
     prompts: Prompts
     hooks: Hooks
     tracker: Callable[[Workflow], Tracker]
-    agent: Callable[[Workflow], Agent]
+    agent: Callable[[Employer], Agent]
     supervisor: Callable[[], Supervisor]
     flows: Flows = NO_FLOWS
     steps: Steps = NO_FLOWS

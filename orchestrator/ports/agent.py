@@ -13,6 +13,7 @@ from typing import Protocol
 from uuid import UUID
 
 from orchestrator.domain.turn import Ending
+from orchestrator.domain.workflow import AgentSettings
 from orchestrator.ports.supervisor import Supervisor
 
 
@@ -68,6 +69,15 @@ class AgentSession(Protocol):
 
     def cancel(self) -> None:
         """Ask for the end; `ending` then tells of it. Does not wait."""
+        ...
+
+
+class Employer(Protocol):
+    """Who has an agent at work: a workflow for its cards, or a decision of a flow."""
+
+    @property
+    def agent(self) -> AgentSettings:
+        """Which agent, and its settings."""
         ...
 
 

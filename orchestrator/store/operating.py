@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from uuid import UUID
 
 from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.task import TaskStatus
@@ -53,6 +54,11 @@ _FLAG = """
 _LIVE_TASK = """
     select id, stop_reason from task
     where item_key = :item_key and status not in ('succeeded', 'failed', 'cancelled') for no key update
+"""
+_FLAG_TASK = """
+    update task set cancel = coalesce(cancel, :stop), due_at = stationkeeper_clock()
+    where id = :task_id and status <> 'compensating'
+        and (stationkeeper_unsettled(id) or stationkeeper_undoable(id))
 """
 # A release takes no wait away that stands for another reason.
 _MAKE_DUE = """
@@ -138,11 +144,17 @@ class Operators:
         return True
 
     def discard(self, place: Place, hand: Hand) -> bool:
-        """Fail a dead letter's task; a hold that only a person's move or release lifts takes the letter's place."""
+        """Fail a dead letter's task; a hold that only a person's move or release lifts takes the letter's place.
+
+        A task with an effect that may have happened, or has to be taken back, gets the turns that this takes first.
+        """
         with self._locked(place) as session:
             if not holds.lift(session, place, hand, kinds=frozenset({HoldKind.DEAD_LETTER})):
                 return False
             task = session.row(_LIVE_TASK, item_key=place.item_key)
+            if task is not None and _goes_on(session, task.id):
+                _told(session, place, hand, what="discarded")
+                return True
             if task is not None:
                 stop = StopReason(task.stop_reason) if task.stop_reason else StopReason.CANCELLED
                 writes.withdraw_moves(session, item_key=place.item_key or 0, detail=f"discarded: {stop.value}")
@@ -164,6 +176,11 @@ class Operators:
                 session.change(_RAISE, item_key=place.item_key)
             yield session
             session.change(_LISTING, workflow=place.workflow)
+
+
+def _goes_on(session: Session, task_id: UUID) -> bool:
+    """Whether a task that is given up has to find something out, or to take something back, before it ends."""
+    return session.change(_FLAG_TASK, task_id=task_id, stop=StopReason.TAKEN_BACK.value) == 1
 
 
 def _item(row: object) -> Place:

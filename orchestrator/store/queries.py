@@ -8,7 +8,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
+from orchestrator.store import health
 from orchestrator.store.database import Database, Row, Session
+from orchestrator.store.health import Health
 from orchestrator.store.views import (
     AuditView,
     Explanation,
@@ -167,6 +169,10 @@ class Queries:
         """The workflows that have a board, and the moment of this look at them."""
         with self._database.snapshot() as session:
             return _now(session).now, tuple(each for each in _workflows(session) if not each.name.startswith("flow:"))
+
+    def health(self) -> tuple[Health, ...]:
+        """How each workflow's tasks fare."""
+        return tuple(health.health(self._database))
 
     def explain(self, key: str) -> tuple[Explanation, ...]:
         """Why each item of that key is where it is; empty when none of ours is called so."""

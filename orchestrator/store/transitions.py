@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import TypeVar
 
-from orchestrator.domain import effect, task
+from orchestrator.domain import effect, task, writeback
 
 S = TypeVar("S", bound=Enum)
 
@@ -28,6 +28,15 @@ create or replace trigger a_{table}_moves_as_its_table_says before update of sta
 """
 
 
+_STANDING = """\
+create or replace function stationkeeper_effect_status(of_write text) returns text language sql immutable as $$
+    select case of_write
+{pairs}
+    end
+$$;
+"""
+
+
 def guard(table: str, transitions: Mapping[S, frozenset[S]]) -> str:
     """The trigger that refuses every change of a table's status but these."""
     edges = [
@@ -36,6 +45,14 @@ def guard(table: str, transitions: Mapping[S, frozenset[S]]) -> str:
         for target in sorted(following, key=lambda status: str(status.value))
     ]
     return _GUARD.format(table=table, edges=", ".join(edges))
+
+
+def standing() -> str:
+    """The function by which the ledger tells write-backs in the words of effects."""
+    pairs = "\n".join(
+        f"        when '{own.value}' then '{effect.value}'" for own, effect in writeback.STANDS_FOR.items()
+    )
+    return _STANDING.format(pairs=pairs)
 
 
 def guards() -> str:

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from orchestrator.cli import app, exits
 from orchestrator.cli.exits import Exit
 from orchestrator.domain.step import workflow_of
-from tests.flows import refund
+from tests.flows import asking, refund, trip
 from tests.flows.conftest import flow_world, stage
 from tests.waiting import until
 
@@ -53,8 +53,33 @@ def test_a_flow_is_shown_with_its_diagram_and_contracts():
     code, printed, _ = run("flow", "show", NAME)
     assert code is Exit.FINE
     assert "refund -. unknown .-> refund_found{look up by key}" in printed
-    assert "refund\teffect\twrite\tkey: str, assess: RefundProposal\tReceipt\trefunds:write\t10 s" in printed
+    assert "refund\teffect\twrite\t\tkey: str, assess: RefundProposal\tReceipt\trefunds:write\t10 s" in printed
     assert json.loads(run("flow", "show", NAME, "--json")[1])["flow"] == NAME
+
+
+@pytest.mark.proves("DE-07")
+def test_a_flow_names_its_agents_and_what_undoes_what(monkeypatch):
+    """The kind of the agent that is asked, and each compensation with its own contract, also in the diagram."""
+    monkeypatch.setenv("STATIONKEEPER_FLOWS", f"{asking.__file__}:FLOW,{trip.__file__}:FLOW")
+    assert "assess\tdecision\tread\tcommand\tinput: Order, lookup: Shipment" in run("flow", "show", asking.FLOW.name)[1]
+    printed = run("flow", "show", trip.FLOW.name)[1]
+    assert "flight -. a later failure .-> leave_flight" in printed
+    assert "leave_flight\teffect\twrite\t\tkey: str, flight: Booking\tBooking\tbookings:cancel\t5 s" in printed
+
+
+@pytest.mark.proves("DE-07")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("UNKNOWN", "there is no agent kind 'nobody'"), ("PLAIN", "agent.command: empty; expected a shell command")],
+)
+def test_an_agent_that_cannot_be_started_is_told_before_a_task_asks_it(monkeypatch, name, said):
+    """With the place of the definition, the step, and what was expected."""
+    monkeypatch.setenv("STATIONKEEPER_FLOWS", f"{asking.__file__}:{name}")
+    code, _, words = run("flow", "show", getattr(asking, name).name)
+    assert code is Exit.CONFIGURATION
+    assert said in words
+    assert "asking.py" in words
+    assert "step 'assess'" in words
 
 
 def test_flows_are_listed_with_the_place_where_they_stand():

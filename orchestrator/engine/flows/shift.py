@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
 from orchestrator.domain.call import Answer, Call, Part
-from orchestrator.domain.effect import EffectRecord
+from orchestrator.domain.effect import EffectRecord, EffectStatus
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, StepContract
+from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
 from orchestrator.engine.worker import Worker
@@ -46,6 +48,16 @@ class Shift:
     outputs: dict[str, object] = field(default_factory=dict)
     covered_until: float = 0.0
 
+    @property
+    def is_undoing(self) -> bool:
+        """Whether the task is being taken back: from then on nothing else is done about it."""
+        return self.task.status is TaskStatus.COMPENSATING
+
+    @property
+    def stopping(self) -> StopReason | None:
+        """Why nothing more may begin; what takes a task back is not kept from it by the reason to do so."""
+        return None if self.is_undoing else self.task.stopping
+
     def now(self) -> datetime:
         """The database's time, reckoned from the admission."""
         return self.admitted.admitted_at + timedelta(seconds=self.boot_seconds() - self.sent_at)
@@ -55,14 +67,22 @@ class Shift:
         return self.ports.clock.boot_seconds()
 
     def perform(
-        self, step: StepContract, part: Part, *, of: Intent | EffectRecord | None = None, until: float | None = None
+        self,
+        step: StepContract,
+        part: Part,
+        *,
+        of: Intent | EffectRecord | None = None,
+        until: float | None = None,
+        told: Mapping[str, object] | None = None,
     ) -> Answer:
         """Call one function of a step; `of` has the ledger's key and parameters, an act must be sent before `until`.
+
+        `told` is what a part is told beside that.
 
         An act whose target takes a key twice is never made where it cannot be killed.
         """
         isolated = self.contract.isolated or (part is Part.ACT and not step.deduplicates)
-        self._cover(step.timeout_seconds)
+        self.cover(step.timeout_seconds)
         call = Call(
             turn_id=self.admitted.ref.turn_id,
             fence=self.admitted.ref.fence,
@@ -75,18 +95,39 @@ class Shift:
             outputs=self.outputs,
             authority=self.task.authority,
             key=of.key if of is not None else "",
-            parameters=of.parameters if of is not None else {},
+            parameters=of.parameters if of is not None else told or {},
             send_before=until,
         )
         return self.ports.steps.perform(call, isolated=isolated)
 
-    def _cover(self, seconds: float) -> None:
+    def cover(self, seconds: float) -> None:
         """Let the supervisor renew for as long as the step may take."""
         until = self.boot_seconds() + seconds
         if until > self.covered_until:
             seconds = max(seconds, _COVERED_SECONDS)
             self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
             self.covered_until = self.boot_seconds() + seconds
+
+    def recorded(self, step: StepContract) -> Done | None:
+        """What an earlier turn recorded of it."""
+        found = self.task.steps.get(step.name)
+        return Done(found.output, found.ends) if found is not None else None
+
+    def is_open(self, step: StepContract) -> bool:
+        """Whether it is an effect that may have happened, and nobody knows."""
+        record = self.task.effects.get(step.name)
+        return record is not None and record.status in {EffectStatus.INTENDED, EffectStatus.UNKNOWN}
+
+    def between(self, step: StepContract) -> Ending | None:
+        """What keeps the next step from beginning; finding out what became of an effect is no beginning."""
+        stopping = self.stopping
+        if stopping is not None and not self.is_open(step):
+            return flow.stopped(stopping)
+        if self.worker.turns.is_closed:
+            return flow.handed_back(self.now())
+        if self.boot_seconds() - self.sent_at >= self.contract.quantum_seconds:
+            return flow.yielded(self.now())
+        return None
 
     def fail(self, step: StepContract, kind: str, reason: str) -> int:
         """Record a failed attempt; returns which one it was."""

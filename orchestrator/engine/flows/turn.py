@@ -12,7 +12,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
-from orchestrator.engine.flows import effects
+from orchestrator.engine.flows import deciding, effects, undoing
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
@@ -37,7 +37,8 @@ def _run(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float) ->
     if task is None:
         return None
     try:
-        return _walk(Shift(ports, worker, admitted, contract, task, sent_at))
+        shift = Shift(ports, worker, admitted, contract, task, sent_at)
+        return undoing.walk(shift) if shift.is_undoing else _walk(shift)
     except NotOurs:
         return None
 
@@ -54,7 +55,7 @@ def _bound_to(ports: Ports, admitted: Admitted) -> FlowContract:
 def _walk(shift: Shift) -> Ending:
     """The steps in order, until one of them ends the turn."""
     for step in shift.contract.steps:
-        outcome = _recorded(shift, step) or _between(shift, step) or _take(shift, step)
+        outcome = shift.recorded(step) or shift.between(step) or _take(shift, step)
         if isinstance(outcome, Ending):
             return outcome
         if outcome.ends is not None:
@@ -63,29 +64,14 @@ def _walk(shift: Shift) -> Ending:
     return flow.succeeded()
 
 
-def _recorded(shift: Shift, step: StepContract) -> Done | Ending | None:
-    found = shift.task.steps.get(step.name)
-    return Done(found.output, found.ends) if found is not None else None
-
-
-def _between(shift: Shift, step: StepContract) -> Ending | None:
-    """What keeps the next step from beginning; finding out what became of an effect is no beginning."""
-    stopping = shift.task.stopping
-    if stopping is not None and not effects.is_open(shift.task.effects.get(step.name)):
-        return flow.stopped(stopping)
-    if shift.worker.turns.is_closed:
-        return flow.handed_back(shift.now())
-    if shift.boot_seconds() - shift.sent_at >= shift.contract.quantum_seconds:
-        return flow.yielded(shift.now())
-    return None
-
-
 def _take(shift: Shift, step: StepContract) -> Done | Ending:
     if step.kind is NodeKind.EFFECT:
         return effects.bring_about(shift, step)
     if step.authority is not None and step.authority not in shift.task.authority:
         return effects.forbidden(shift, step)
-    answer = shift.perform(step, Part.DECIDE if step.kind is NodeKind.DECISION else Part.RUN)
+    answer = _answer(shift, step)
+    if isinstance(answer, Ending):
+        return answer
     match answer.said:
         case Said.DONE:
             return _record(shift, step, answer)
@@ -100,6 +86,14 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
         case _:
             shift.fail(step, answer.said.value, answer.reason)
             return flow.failed(StopReason.STEP_FAILED, f"{step.name}: {answer.reason}")
+
+
+def _answer(shift: Shift, step: StepContract) -> Answer | Ending:
+    if step.kind is not NodeKind.DECISION:
+        return shift.perform(step, Part.RUN)
+    if step.proposer is None:
+        return shift.perform(step, Part.DECIDE)
+    return deciding.propose(shift, step, step.proposer)
 
 
 def _record(shift: Shift, step: StepContract, answer: Answer) -> Done | Ending:

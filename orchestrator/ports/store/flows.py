@@ -99,13 +99,17 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """An effect that is about to be done: its derived key, its exact parameters, and how long the act may take."""
+    """An effect that is about to be done: its derived key, its exact parameters, and how long the act may take.
+
+    `undone_by` names the step that takes it back once it is committed and its task fails; None: nothing does.
+    """
 
     key: str
     node: str
     parameters: Mapping[str, object]
     act_seconds: float
     safe_seconds: float
+    undone_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

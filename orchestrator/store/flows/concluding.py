@@ -2,7 +2,7 @@
 
 Rows are locked in the order workflow, item, turn and read again under those locks; everything else follows from them.
 What was flagged meanwhile comes first, unless the task is done: then a cancel came too late. Whatever was intended and
-not settled is unknown from here on, and its task with it.
+not settled is unknown from here on, and its task with it. A task that is taken back keeps the reason for which it is.
 """
 
 from __future__ import annotations
@@ -32,18 +32,10 @@ _CONCLUDE = """
         where turn.id = :turn_id
             and {whose}
         for no key update of item, turn
-    ), looked as (
-        select ours.*, stationkeeper_unsettled(ours.task_id) as unsettled from ours
     ), decided as (
-        select looked.*,
-            case
-                when :task = 'succeeded' then 'succeeded'
-                when unsettled then 'unknown'
-                when flagged is null then :task
-                when flagged = 'expired' then 'failed'
-                else 'cancelled' end as status,
+        select ours.*, stationkeeper_task_after(ours.task_id, :task, :stop, flagged) as status,
             case when flagged is null or :task = 'succeeded' then :stop else flagged end as stop
-        from looked
+        from ours
     ), doubted as (
         update effect set status = 'unknown' from ours
         where effect.task_id = ours.task_id and effect.status = 'intended'
@@ -54,10 +46,14 @@ _CONCLUDE = """
         from decided where turn.id = decided.id
     ), moved as (
         update task
-        set status = decided.status, stop_reason = decided.stop, reason = :reason,
+        set status = decided.status,
+            stop_reason = case when task.status = 'compensating' then task.stop_reason else decided.stop end,
+            reason = case when task.status = 'compensating' then task.reason else :reason end,
             due_at = case when decided.status in ('succeeded', 'failed', 'cancelled') then null
                 when decided.status = 'unknown' and (decided.flagged is not null or :task <> 'unknown')
                     then stationkeeper_clock()
+                when decided.status = 'compensating'
+                    and (decided.flagged is not null or :task in ('failed', 'cancelled')) then stationkeeper_clock()
                 else cast(:due_at as timestamptz) end,
             ended_at = case when decided.status in ('succeeded', 'failed', 'cancelled') then stationkeeper_clock() end
         from decided where task.id = decided.task_id

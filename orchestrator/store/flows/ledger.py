@@ -20,8 +20,8 @@ _INTEND = f"""
         where {MAY_GO_ON}
         returning turn.id, turn.task_id, turn.fence
     )
-    insert into effect (key, task_id, node, turn_id, fence, parameters, act_until, safe_until)
-    select :key, mine.task_id, :node, mine.id, mine.fence, cast(:parameters as jsonb),
+    insert into effect (key, task_id, node, turn_id, fence, parameters, undone_by, act_until, safe_until)
+    select :key, mine.task_id, :node, mine.id, mine.fence, cast(:parameters as jsonb), :undone_by,
         stationkeeper_clock() + make_interval(secs => :act_seconds),
         stationkeeper_clock() + make_interval(secs => :safe_seconds)
     from mine
@@ -84,6 +84,7 @@ def intend(hot: Database, ref: TurnRef, intent: Intent, *, lease_seconds: float)
         "key": intent.key,
         "node": intent.node,
         "parameters": json.dumps(dict(intent.parameters)),
+        "undone_by": intent.undone_by,
         "act_seconds": intent.act_seconds,
         "safe_seconds": intent.safe_seconds,
         "margin": MARGIN_SECONDS,

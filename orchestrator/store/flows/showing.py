@@ -1,4 +1,4 @@
-"""What a person reads about flow tasks: all of them in short, one of them whole. Each answer is one snapshot."""
+"""What a person reads about tasks, with a card or without: all of them in short, one whole; each from one snapshot."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from orchestrator.domain.step import PREFIX, flow_of
+from orchestrator.domain.step import PREFIX, flow_of, is_flow
 from orchestrator.domain.task import TaskStatus
 from orchestrator.store.database import Database, Row, Session
 
@@ -24,19 +24,24 @@ _TASKS = """
         select kind, owner, reason from hold
         where hold.item_key = task.item_key and hold.lifted_at is null
         order by placed_at desc limit 1) held on true
-    where starts_with(task.workflow, 'flow:')
+    where true
 """
-_LIST = f"""{_TASKS} and (cast(:flow as text) is null or task.workflow = :flow)
+_LIST = f"""{_TASKS} and (:cards or starts_with(task.workflow, 'flow:'))
+    and (cast(:flow as text) is null or task.workflow = :flow)
     order by task.status in ('succeeded', 'failed', 'cancelled'), task.opened_at desc limit :most
 """
 _ONE = f"""{_TASKS} and (starts_with(cast(task.id as text), lower(:key)) or lower(item.identifier) = lower(:key)
         or item.item_id = :key)
     order by task.opened_at desc limit 2
 """
-_STEPS = "select ordinal, name, output, ends, at, turn_id from step where task_id = :id order by ordinal"
+_STEPS = """
+    select step.ordinal, step.name, step.output, step.ends, step.at, step.turn_id
+    from step join turn on turn.id = step.turn_id
+    where turn.task_id = :id order by turn.fence, step.ordinal
+"""
 _FAILURES = "select step, attempt, kind, reason, at from step_failure where task_id = :id order by at"
 _LEDGER = """
-    select key, what, status, sends, told, outcome, reason, intended_at, settled_at from ledger
+    select key, what, status, undoes, sends, told, outcome, reason, intended_at, settled_at, safe_until from ledger
     where task_id = :id order by intended_at
 """
 _TURNS = """
@@ -47,13 +52,14 @@ _TURNS = """
 
 @dataclass(frozen=True, slots=True)
 class TaskLine:
-    """A task in short; `waits_for` says in words what comes next."""
+    """A task in short; `waits_for` says in words what comes next. The flow of a card's task is its workflow's name."""
 
     id: UUID
     identifier: str
     key: str
     flow: str
     manifest: int
+    is_card: bool
     status: TaskStatus
     waits_for: str
     stop_reason: str | None
@@ -78,18 +84,19 @@ class SeveralTasks(LookupError):
     """More than one task answers to that key."""
 
 
-def tasks(database: Database, flow: str | None = None) -> list[TaskLine]:
-    """The newest tasks, open ones first, of one flow or of all."""
+def tasks(database: Database, flow: str | None = None, *, cards: bool = False) -> list[TaskLine]:
+    """The newest tasks, open ones first, of one flow or of all; with `cards` those of cards as well."""
     with database.snapshot() as session:
-        rows = session.rows(_LIST, flow=f"{PREFIX}{flow}" if flow is not None else None, most=_MOST)
+        row = f"{PREFIX}{flow}" if flow is not None else None
+        rows = session.rows(_LIST, flow=row, cards=cards, most=_MOST)
     return [_line(row) for row in rows]
 
 
 def story(database: Database, key: str) -> TaskStory | None:
-    """The task whose id begins so, or that bears that name or start key. Raises SeveralTasks."""
+    """The task whose id begins so, or that bears that name or start key; of a card its newest. Raises SeveralTasks."""
     with database.snapshot() as session:
         rows = session.rows(_ONE, key=key)
-        if len(rows) > 1:
+        if len({row.item_key for row in rows}) > 1:
             raise SeveralTasks(f"{key}: {rows[0].id} and {rows[1].id} begin so; type more of the id")
         return _story(session, rows[0]) if rows else None
 
@@ -114,6 +121,7 @@ def _line(row: Row) -> TaskLine:
         key=row.key,
         flow=flow_of(row.workflow),
         manifest=row.workflow_version,
+        is_card=not is_flow(row.workflow),
         status=TaskStatus(row.status),
         waits_for=_waits_for(row),
         stop_reason=row.stop_reason,

@@ -59,15 +59,22 @@ _LOCK_TASK = """
 _OPEN = """
     select (select id from turn where task_id = :task_id and status = 'running') as running,
         (select id from turn where task_id = :task_id and status = 'queued') as queued,
-        exists (select from effect where task_id = :task_id and status in ('intended', 'unknown')) as unsettled
+        stationkeeper_unsettled(:task_id) as unsettled, stationkeeper_undoable(:task_id) as undoable
 """
 _FLAG = """
     with flagged as (
-        update turn set cancel = coalesce(cancel, :stop) where task_id = :task_id and status = 'running'
+        update turn
+        set cancel = coalesce(cancel, :stop), cancel_at = coalesce(cancel_at, stationkeeper_clock())
+        where task_id = :task_id and status = 'running'
     )
     update task
     set cancel = coalesce(cancel, :stop), due_at = case when :wake then stationkeeper_clock() else due_at end
     where id = :task_id
+"""
+# Whether it is to be tried again is no question any more.
+_LET_GO = """
+    update hold set lifted_at = stationkeeper_clock(), lifted_by = :by
+    where item_key = :item_key and kind = 'dead_letter' and lifted_at is null
 """
 _END_QUEUED = """
     with ended as (
@@ -137,17 +144,24 @@ def start(database: Database, wanted: NewTask) -> Started:
 
 
 def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | None:
-    """Stop the task as far as that is possible now; returns its status then, None when it is over or unknown to us."""
+    """Stop the task as far as that is possible now; returns its status then, None when it is over or unknown to us.
+
+    One that is taken back already goes on with that. What is open, or has to be taken back, takes a turn first.
+    """
     with database.transaction() as session:
         task = _lock(session, task_id)
         if task is None or TaskStatus(task.status) in _OVER:
             return None
+        if task.status == TaskStatus.COMPENSATING.value:
+            return TaskStatus.COMPENSATING
         now = session.row(_OPEN, task_id=task_id)
         assert now is not None  # noqa: S101 -- it selects from nothing
         if now.queued is not None:
             session.change(_END_QUEUED, task_id=task_id, stop=stop.value)
-        if now.running is not None or now.unsettled:
+        if now.running is not None or now.unsettled or (now.undoable and stop in _TAKES_BACK):
             session.change(_FLAG, task_id=task_id, stop=stop.value, wake=now.running is None)
+            if now.running is None:
+                session.change(_LET_GO, item_key=task.item_key, by=f"stopped: {stop.value}")
             _tell(session, task, kind="cancel_asked", detail={"task": str(task_id), "stop": stop.value})
             return TaskStatus(task.status)
         status = TaskStatus.FAILED if stop is StopReason.EXPIRED else TaskStatus.CANCELLED
@@ -188,6 +202,8 @@ def decide(
     return True
 
 
+# A deadline that passes fails the task, and a failure takes back; a person says so, or what is committed stays.
+_TAKES_BACK = frozenset({StopReason.EXPIRED, StopReason.TAKEN_BACK})
 _OVER = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED, TaskStatus.CANCELLED})
 
 

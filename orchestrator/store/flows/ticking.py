@@ -24,7 +24,8 @@ _OPEN_NOW = """
 """
 _OPEN = """
     with due as (
-        select task.id, task.item_key, task.workflow_version, task.deadline_at, task.cancel
+        select task.id, task.item_key, task.workflow_version,
+            case when task.cancel is null and task.status <> 'compensating' then task.deadline_at end as deadline_at
         from task join item on item.key = task.item_key
         where task.workflow = :workflow and task.due_at <= stationkeeper_now()
             and task.status not in ('succeeded', 'failed', 'cancelled')
@@ -44,7 +45,7 @@ _OPEN = """
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, deadline_at)
         select gen_random_uuid(), due.id, due.item_key, :workflow, due.workflow_version, numbered.fence, numbered.fence,
-            '', '', case when due.cancel is null then due.deadline_at end
+            '', '', due.deadline_at
         from due join numbered on numbered.key = due.item_key
         returning id, item_key, fence
     ), counted as (
@@ -98,7 +99,7 @@ _SILENT = """
 _LATE = """
     select id from task
     where workflow = :workflow and deadline_at <= stationkeeper_now() and cancel is null
-        and status not in ('succeeded', 'failed', 'cancelled')
+        and status not in ('succeeded', 'failed', 'cancelled', 'compensating')
 """
 
 
