@@ -121,6 +121,11 @@ class Settings(pydantic.BaseModel):
     # The one card that ticks may start; set by `run` for a system that it starts for that card.
     only: str | None = None
 
+    @property
+    def witness_file(self) -> Path:
+        """Where the processes of this host remember what they saw of the database last."""
+        return self.state_dir / "witness"
+
     @pydantic.model_validator(mode="after")
     def _lease_outlives_what_it_contains(self) -> Self:
         if self.lease_seconds <= self.grace_seconds + 2 * self.renewal_seconds:

@@ -31,6 +31,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
             lease_seconds=found.lease_seconds,
             requeue_seconds=found.requeue_seconds,
             max_turns=found.max_turns,
+            witness=found.witness_file,
         ),
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task),

@@ -29,6 +29,7 @@ class HoldKind(Enum):
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
     PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
     UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
+    RECOVERY = "recovery"  # the database was restored or failed over; `recover` lifts it, of a flow's task a release
     OPERATOR = "operator"  # a person's command; a person lifts it
 
 
@@ -58,7 +59,7 @@ class Hold:
 
 
 # What no other write of ours or hand on the board may lift: a person has to say so.
-FIRM = frozenset({HoldKind.OPERATOR, HoldKind.SERVED_ELSEWHERE})
+FIRM = frozenset({HoldKind.OPERATOR, HoldKind.SERVED_ELSEWHERE, HoldKind.RECOVERY})
 
 
 def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
@@ -67,6 +68,8 @@ def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
     release = f"`orchestrator release {target}`"
     if kind is HoldKind.DEAD_LETTER:
         return f"`orchestrator resume {target}` or `orchestrator discard {target}`, or move the card away and back"
+    if kind is HoldKind.RECOVERY and scope is HoldScope.FLEET:
+        return "`orchestrator recover`"
     if kind is HoldKind.MASS_CANCEL:
         return f"a board that shows the cards again, or {release}, which lets their turns be stopped"
     if lift is Lift.TIME:

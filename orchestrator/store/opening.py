@@ -40,7 +40,8 @@ _VERDICT = """, verdict as (
     )"""
 _FIRST_OF_ITEM = """, taken as (
         insert into item (scope, item_id, identifier, workflow, state, fence)
-        select :scope, :item_id, :identifier, :workflow, :state, 1 from verdict where refusal is null
+        select :scope, :item_id, :identifier, :workflow, :state, installation.fence_base + 1
+        from verdict, installation where refusal is null
         on conflict (scope, item_id) do nothing
         returning key, fence, retry_kind
     )"""
@@ -70,9 +71,10 @@ _QUEUED = """, slot as (
     ), queued as (
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, retry_kind)
-        select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
-            taken.retry_kind
-        from taken, (select id from reused union all select id from begun) as task
+        select :turn_id, task.id, taken.key, :workflow, :version, taken.fence - installation.fence_base, taken.fence,
+            :state, :state_folded, taken.retry_kind
+        from installation, taken, (select id from reused union all select id from begun) as task
+        returning turn.ordinal
     ), answered as (
         delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
     ), told as (
@@ -80,8 +82,9 @@ _QUEUED = """, slot as (
         select key, :workflow, 'turn_opened', jsonb_build_object('turn', cast(:turn_id as uuid), 'fence', fence)
         from taken
     )
-    select coalesce(verdict.refusal, case when taken.key is null then 'changed_since' end) as refusal, taken.fence
-    from verdict left join taken on true
+    select coalesce(verdict.refusal, case when taken.key is null then 'changed_since' end) as refusal, taken.fence,
+        queued.ordinal
+    from verdict left join taken on true left join queued on true
 """
 _OPEN_FIRST = f"{_LOCKED}{_VERDICT}{_FIRST_OF_ITEM}{_QUEUED}"
 _OPEN_NEXT = f"{_LOCKED}{_VERDICT}{_NEXT_OF_ITEM}{_QUEUED}"
@@ -139,7 +142,7 @@ def _open(session: Database | Session, opening: Opening) -> Opened | Refused:
     assert row is not None  # noqa: S101 -- a workflow with a plan has a row, and each row has a verdict
     if row.refusal is not None:
         return Refused(NotDispatched(row.refusal))
-    return Opened(opening.turn_id, row.fence, ordinal=row.fence)
+    return Opened(opening.turn_id, row.fence, ordinal=row.ordinal)
 
 
 def _show_row(database: Database, opening: Opening) -> NotDispatched:
