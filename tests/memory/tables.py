@@ -7,7 +7,7 @@ EMPTY = """
         delete from turn; delete from task; delete from history;
         delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
         delete from worker;
-        update pulse set rung_at = null, server_start = null, blind_until = null, lineage = null, mark = null;
+        update pulse set rung_at = null, server_start = null, blind_until = null;
         update installation set fence_base = 0;
     end $$
 """
