@@ -27,7 +27,7 @@ class HoldKind(Enum):
     DISCARDED = "discarded"  # a person gave a dead letter up; a person's move or release lifts it
     MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
-    PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
+    PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person's release tries it again
     UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
     RECOVERY = "recovery"  # the database was restored or failed over; `recover` lifts it, of a flow's task a release
     OPERATOR = "operator"  # a person's command; a person lifts it

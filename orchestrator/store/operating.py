@@ -110,6 +110,8 @@ class Operators:
                 if _LOOKED_AT & set(kinds):
                     session.change(cancelling.COUNT_ANEW, item_key=place.item_key)
                 session.change(_MAKE_DUE, item_key=place.item_key)
+            if HoldKind.PARKED_MOVE in kinds and place.item_key is not None:
+                writes.append_again(session, item_key=place.item_key)
             for kind in kinds:
                 _told(session, place, hand, what="released", hold=kind.value)
         return kinds

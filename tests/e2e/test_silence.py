@@ -232,7 +232,7 @@ def put_back(servers: Embedded, data: Path, backup: Path) -> None:
     servers.start_postgres()
 
 
-@pytest.mark.proves("H24", "H30")
+@pytest.mark.proves("H24")
 def test_an_older_backup_in_place_doubles_nothing_once_a_person_said_go_on(
     own_servers: Embedded, own_fleet: Fleet, tmp_path: Path
 ) -> None:
