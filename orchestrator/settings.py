@@ -110,6 +110,9 @@ class Settings(pydantic.BaseModel):
     # and a second copy is harmless (admission takes one), so this is short: it bounds what a lost message costs.
     requeue_seconds: Seconds = 10
 
+    # How long kept work that nobody fetched stays, in days; half a year is past any holiday. 0: for ever.
+    kept_days: Annotated[int, pydantic.Field(ge=0)] = 180
+
     # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
     heartbeat_file: Path | None = None
 
@@ -148,6 +151,7 @@ VARIABLES = {
     "freeze_limit_seconds": "STATIONKEEPER_FREEZE_LIMIT_SECONDS",
     "beat_seconds": "STATIONKEEPER_BEAT_SECONDS",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
+    "kept_days": "STATIONKEEPER_KEPT_DAYS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "flows": "STATIONKEEPER_FLOWS",
     "sabotage": "STATIONKEEPER_SABOTAGE",

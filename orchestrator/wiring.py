@@ -39,7 +39,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         workflows=workflow.WorkflowFiles(
             found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
         ),
-        workspaces=workspaces.GitWorkspaces(),
+        workspaces=workspaces.GitWorkspaces(kept_days=found.kept_days),
         prompts=prompts.LiquidPrompts(),
         hooks=hooks.SupervisedHooks(environment),
         tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
