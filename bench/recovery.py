@@ -65,6 +65,7 @@ class Found:
     alone: list[float] = field(default_factory=list)
     together: list[float] = field(default_factory=list)
     stops: list[float] = field(default_factory=list)
+    resumes: list[float] = field(default_factory=list)
     theirs: list[float] = field(default_factory=list)
 
 
@@ -74,7 +75,9 @@ def run(size: Size, ground: Ground) -> list[Line]:
     with _stand(ground) as stand:
         for _ in range(size.deaths):
             found.alone.append(stand.ours(_kill_worker))
-            found.stops.append(stand.stop())
+            stopped, resumed = stand.stop()
+            found.stops.append(stopped)
+            found.resumes.append(resumed)
             found.together.append(stand.ours(_kill_all))
             found.theirs.append(stand.theirs())
     return [
@@ -85,6 +88,12 @@ def run(size: Size, ground: Ground) -> list[Line]:
             _spread(found.stops),
             bound=f"< {measure.shown(STOP_BOUND_SECONDS)}",
             is_held=max(found.stops) < STOP_BOUND_SECONDS,
+        ),
+        Line(
+            "SIGTERM in mid-turn to the turn running on the next worker",
+            _spread(found.resumes),
+            bound=f"< {measure.shown(STOP_BOUND_SECONDS)}",
+            is_held=measure.middle(found.resumes) < STOP_BOUND_SECONDS,
         ),
     ]
 
@@ -135,16 +144,18 @@ class _Stand:
         self.fleet.drag(self.cards, "Done")
         return taken
 
-    def stop(self) -> float:
-        """Seconds from SIGTERM in mid-turn to the end of the worker and all that it started."""
+    def stop(self) -> tuple[float, float]:
+        """Seconds from SIGTERM in mid-turn to the end of the worker, and to the turn running on the other one."""
         holder, agent = self._work_on_a_card()
         began = time.perf_counter()
         holder.terminate()
         holder.wait()
         taken = time.perf_counter() - began
         assert not processes.lives(agent)
+        sleepers.newest(self.fleet, self.cards, at_least=2)
+        resumed = time.perf_counter() - began
         self.fleet.drag(self.cards, "Done")
-        return taken
+        return taken, resumed
 
     def theirs(self) -> float:
         """Seconds from a worker's death to the next start of its task."""

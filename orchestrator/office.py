@@ -24,6 +24,7 @@ from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkerRow
 from orchestrator.pulse import Pulse, Round
 from orchestrator.supervisor import client
+from orchestrator.supervisor.orphans import Orphans
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
 CONTROL_SLOTS = RELAY_SLOTS = 2
@@ -99,6 +100,8 @@ def begin(queues: frozenset[str], *, threads: int) -> None:
         here.worker.turns.open(turn_slots(found.turn_slots, threads=threads, shared=shared))
         here.supervisor.start()
     here.pulse.start()
+    if os.getpid() == 1:
+        Round("orphans", Orphans().look, seconds=1.0).start()
     if queue.CONTROL in queues:
         queue.trim(found.redis_url, queue.CONTROL)
         here.publisher.look()

@@ -81,8 +81,7 @@ class Settings(pydantic.BaseModel):
     # Files or folders of workflow files.
     workflows: tuple[Path, ...]
 
-    # Turns at a time in one worker: what a team's board allows by default (`max_concurrent_agents`), so that one worker
-    # is enough until somebody raises the board's limit.
+    # Turns at a time in one worker: what a team's board allows by default, so that one worker is enough until then.
     turn_slots: Annotated[int, pydantic.Field(ge=1, le=1000)] = 10
 
     # Turns at a time over all workflows and workers, for a budget or a provider's limit that all of them share. None by
@@ -93,28 +92,28 @@ class Settings(pydantic.BaseModel):
     # unnoticed (failover, a long garbage collection); shorter than a person would wait for a lost turn to start again.
     lease_seconds: Seconds = 30
 
-    # A fifteenth of the lease: a dozen renewals may fail before the fence is in doubt, at one statement per worker.
+    # A fifteenth of the lease: a dozen renewals may fail before the fence is in doubt.
     renewal_seconds: Seconds = 2
 
     # An agent is frozen this long before its lease can be taken over: the time in which signals and clocks may lag.
     grace_seconds: Seconds = 5
 
-    # How long a frozen agent waits for the database to come back. A failover or a restart is over by then, and an
-    # hour's work survives it; past it the turn is given up for good.
+    # How long a frozen agent waits for the database: a failover is over by then, and an hour's work survives it.
     freeze_limit_seconds: Seconds = 300
 
-    # Past this a host without a worker is gone: longer than a reboot takes, and than an agent is left frozen there.
+    # Past this a host without a worker is gone: longer than a reboot, and than an agent is left frozen there.
     host_silence_seconds: Seconds = 600
 
     # This host's name for records and queues. By default the one that its state folder keeps, at first the machine's.
     host: Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")] | None = None
 
-    # The worker's sign of life to its supervisor, and beat's ring: well below the grace.
-    beat_seconds: Seconds = 1
+    beat_seconds: Seconds = 1  # the worker's sign of life to its supervisor, and beat's ring: well below the grace
 
-    # A queued turn whose message is older than this is published again. A message waits milliseconds for a free slot,
-    # and a second copy is harmless (admission takes one), so this is short: it bounds what a lost message costs.
+    # A queued turn whose message is older than this is published again: it bounds what a lost message costs.
     requeue_seconds: Seconds = 10
+
+    # How long kept work that nobody fetched stays, in days; half a year is past any holiday. 0: for ever.
+    kept_days: Annotated[int, pydantic.Field(ge=0)] = 180
 
     # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
     heartbeat_file: Path | None = None
@@ -154,6 +153,7 @@ VARIABLES = {
     "host_silence_seconds": "STATIONKEEPER_HOST_SILENCE_SECONDS",
     "host": "STATIONKEEPER_HOST",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
+    "kept_days": "STATIONKEEPER_KEPT_DAYS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "flows": "STATIONKEEPER_FLOWS",
     "sabotage": "STATIONKEEPER_SABOTAGE",

@@ -92,6 +92,19 @@ def about(
     return structlog.contextvars.bound_contextvars(**given)
 
 
+# --- the database -----------------------------------------------------------------------------------------------------
+
+
+def database_changed() -> None:
+    """The database is not the one that was known: the fleet is held until a person says how to go on."""
+    _say(logging.ERROR, "the database was restored, moved or failed over; the fleet is held: `orchestrator recover`")
+
+
+def clock_set_back(*, seconds: float) -> None:
+    """The database's clock went back; what waits for a moment waits as long as before."""
+    _say(logging.WARNING, "the database's clock was set back", seconds=round(seconds, 1))
+
+
 # --- the tick ---------------------------------------------------------------------------------------------------------
 
 

@@ -32,6 +32,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
             requeue_seconds=found.requeue_seconds,
             max_turns=found.max_turns,
             host_silence_seconds=found.host_silence_seconds,
+            witness=found.state_dir / "witness",
         ),
         leases=leases.RedisLeases(found.redis_url),
         queue=queue.CeleryQueue(app.send_task, lambda: app.producer_pool.acquire(block=True)),
@@ -39,7 +40,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         workflows=workflow.WorkflowFiles(
             found.workflows, environment=environment, kinds=workflow.Kinds(*adapters.kinds())
         ),
-        workspaces=workspaces.GitWorkspaces(),
+        workspaces=workspaces.GitWorkspaces(kept_days=found.kept_days),
         prompts=prompts.LiquidPrompts(),
         remotes=workspaces.GitRemotes(environment),
         hooks=hooks.SupervisedHooks(environment),

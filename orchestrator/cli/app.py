@@ -20,6 +20,7 @@ from orchestrator.cli import (
     migrate,
     operate,
     plan,
+    recover,
     retire,
     run,
     status,
@@ -55,6 +56,7 @@ app.command("resume")(operate.resume)
 app.command("discard")(operate.discard)
 app.command("dead-letters")(operate.dead_letters)
 app.command("drain")(drain.command)
+app.command("recover")(recover.command)
 app.command("writes")(writes.command)
 app.command("metrics")(metrics.command)
 app.command("migrate")(migrate.command)

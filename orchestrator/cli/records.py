@@ -15,9 +15,9 @@ from orchestrator.store.queries import Queries
 @contextmanager
 def store() -> Iterator[PostgresStore]:
     """The store of this folder's system. Raises settings.NotConfigured, SchemaMismatch, StoreUnavailable."""
-    database_url = settings.load().database_url
-    schema.refuse_other_schema(database_url)
-    opened = open_store(database_url)
+    found = settings.load()
+    schema.refuse_other_schema(found.database_url)
+    opened = open_store(found.database_url, lease_seconds=found.lease_seconds, witness=found.state_dir / "witness")
     try:
         yield opened
     finally:

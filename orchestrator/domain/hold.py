@@ -27,9 +27,10 @@ class HoldKind(Enum):
     DISCARDED = "discarded"  # a person gave a dead letter up; a person's move or release lifts it
     MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
     SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
-    PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person lifts it
+    PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person's release tries it again
     UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
     WORK_LEFT = "work_left"  # unpushed work lies on a host that is gone; the host's return or a person lifts it
+    RECOVERY = "recovery"  # the database was restored or failed over; `recover` lifts it, of a flow's task a release
     OPERATOR = "operator"  # a person's command; a person lifts it
 
 
@@ -59,7 +60,7 @@ class Hold:
 
 
 # What no other write of ours or hand on the board may lift: a person has to say so.
-FIRM = frozenset({HoldKind.OPERATOR, HoldKind.SERVED_ELSEWHERE})
+FIRM = frozenset({HoldKind.OPERATOR, HoldKind.SERVED_ELSEWHERE, HoldKind.RECOVERY})
 
 
 def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
@@ -68,6 +69,8 @@ def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
     release = f"`orchestrator release {target}`"
     if kind is HoldKind.DEAD_LETTER:
         return f"`orchestrator resume {target}` or `orchestrator discard {target}`, or move the card away and back"
+    if kind is HoldKind.RECOVERY and scope is HoldScope.FLEET:
+        return "`orchestrator recover`"
     if kind is HoldKind.MASS_CANCEL:
         return f"a board that shows the cards again, or {release}, which lets their turns be stopped"
     if kind is HoldKind.WORK_LEFT:

@@ -17,13 +17,16 @@ import sqlalchemy
 from psycopg.rows import namedtuple_row
 from sqlalchemy.pool import Pool, PoolProxiedConnection
 
+from orchestrator import telemetry
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store import connections, rules
+from orchestrator.store.witness import Mark, Witness
 
 # A named tuple, by the columns of its statement.
 Row = Any
 
 _SET_OFFSET = "select set_config('stationkeeper.clock_offset', %s, false)"
+_RECOGNISE = "select stationkeeper_recognise(%s, %s)"
 _BEGIN = "begin"
 _BEGIN_SNAPSHOT = "begin isolation level repeatable read read only"
 
@@ -57,16 +60,28 @@ class Session:
         """How many rows a statement wrote."""
         return self._execute(sql, values).rowcount
 
+    def recognise(self, mark: Mark | None) -> None:
+        """Let the database say whether it is the one that was known; it holds the fleet if it is not."""
+        asked = [mark.installation, mark.at] if mark is not None else [None, None]
+        row = self._connection.execute(_RECOGNISE, asked).fetchone()
+        if row is not None and row[0] == "held":
+            telemetry.database_changed()
+
     def _execute(self, sql: str, values: Mapping[str, object]) -> psycopg.Cursor[Any]:
         cursor = self._connection.cursor(row_factory=namedtuple_row)
         return cursor.execute(rules.statement(sql, self._left_out), values)
 
 
 class Database:
-    """One pool of connections, and the rules that are left out on it."""
+    """One pool of connections, and the rules that are left out on it.
 
-    def __init__(self, pool: Pool, left_out: frozenset[str] = frozenset()) -> None:
+    Each new connection is asked whether its database is the one that `witness` knew; one that is not holds the fleet
+    before any statement of ours is made.
+    """
+
+    def __init__(self, pool: Pool, left_out: frozenset[str] = frozenset(), *, witness: Witness | None = None) -> None:
         self._pool = pool
+        self.witness = witness or Witness()
         self._left_out = rules.check(left_out)
         self._offset: str | None = None
 
@@ -80,6 +95,9 @@ class Database:
             raise _translated(error) from error
         try:
             connection = self._fit(lent)
+            if "recognised" not in lent.info:
+                Session(connection, self._left_out).recognise(self.witness.mark)
+                lent.info["recognised"] = True
             if begin is None:
                 yield Session(connection, self._left_out)
             else:
@@ -124,6 +142,11 @@ class Database:
     def snapshot(self) -> AbstractContextManager[Session]:
         """Several reads of one moment."""
         return self.session(_BEGIN_SNAPSHOT)
+
+    def recognise(self) -> None:
+        """Ask again whether this is the database that was known: its rows may change without a new connection."""
+        with self.session() as session:
+            session.recognise(self.witness.mark)
 
     def set_offset(self, seconds: float) -> None:
         """Move the database's clock, as this pool sees it, by `seconds` from the real one; for tests."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 from orchestrator.store import connections, rules
 from orchestrator.store.database import Database
@@ -13,7 +14,9 @@ from orchestrator.store.outbox import Outbox
 from orchestrator.store.queries import Queries
 from orchestrator.store.reconciler import Reconciler
 from orchestrator.store.records import HOST_SILENCE_SECONDS, Bounds
+from orchestrator.store.recovering import Recovery
 from orchestrator.store.turns import Turns
+from orchestrator.store.witness import Witness
 from orchestrator.store.workers import Workers
 from orchestrator.store.workflows import Workflows
 from orchestrator.store.workspaces import WorkspaceRoom
@@ -37,6 +40,7 @@ class PostgresStore:
         self.outbox = Outbox(slow)
         self.workers = Workers(hot)
         self.operators = Operators(slow)
+        self.recovery = Recovery(slow, lease_seconds=lease_seconds)
         self.workspaces = WorkspaceRoom(slow)
         self.queries = Queries(slow)
 
@@ -66,21 +70,24 @@ def open_store(  # noqa: PLR0913 -- each a setting of its own
     requeue_seconds: float = 10.0,
     max_turns: int | None = None,
     host_silence_seconds: float = HOST_SILENCE_SECONDS,
+    witness: Path | None = None,
 ) -> PostgresStore:
     """The store behind `database_url`; `left_out` names rules that a demonstration switches off. Raises UnknownRule.
 
     `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale,
     `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow),
     `host_silence_seconds` how long a host's workers may be silent before it is taken for gone.
+    `witness` is the file in which processes of a host remember the database, by which one that went back is known.
     """
     rules.check(left_out)
-    hot = Database(connections.make_pool(database_url, connections.HOT_MANNER), left_out)
+    seen = Witness(witness)
+    hot = Database(connections.make_pool(database_url, connections.HOT_MANNER), left_out, witness=seen)
 
     @functools.cache
     def slow_role() -> str | None:
         row = hot.row(_INSTALLATION)
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
-    slow = Database(connections.make_pool(database_url, connections.SLOW_MANNER, slow_role), left_out)
+    slow = Database(connections.make_pool(database_url, connections.SLOW_MANNER, slow_role), left_out, witness=seen)
     bounds = Bounds(max_turns, host_silence_seconds)
     return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, bounds=bounds)

@@ -42,7 +42,8 @@ _VERDICT = """, verdict as (
     )"""
 _FIRST_OF_ITEM = """, taken as (
         insert into item (scope, item_id, identifier, workflow, state, fence)
-        select :scope, :item_id, :identifier, :workflow, :state, 1 from verdict where refusal is null
+        select :scope, :item_id, :identifier, :workflow, :state, installation.fence_base + 1
+        from verdict, installation where refusal is null
         on conflict (scope, item_id) do nothing
         returning key, fence, retry_kind
     )"""
@@ -73,9 +74,10 @@ _QUEUED = """, slot as (
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, seen_updated_at,
             retry_kind, for_host)
-        select :turn_id, task.id, taken.key, :workflow, :version, taken.fence, taken.fence, :state, :state_folded,
-            cast(:seen_updated_at as timestamptz), taken.retry_kind, :for_host
-        from taken, (select id from reused union all select id from begun) as task
+        select :turn_id, task.id, taken.key, :workflow, :version, taken.fence - installation.fence_base, taken.fence,
+            :state, :state_folded, cast(:seen_updated_at as timestamptz), taken.retry_kind, :for_host
+        from installation, taken, (select id from reused union all select id from begun) as task
+        returning turn.ordinal
     ), answered as (
         delete from wait using taken where wait.workflow = :workflow and wait.item_id = :item_id
     ), told as (
@@ -83,8 +85,9 @@ _QUEUED = """, slot as (
         select key, :workflow, 'turn_opened', jsonb_build_object('turn', cast(:turn_id as uuid), 'fence', fence)
         from taken
     )
-    select coalesce(verdict.refusal, case when taken.key is null then 'changed_since' end) as refusal, taken.fence
-    from verdict left join taken on true
+    select coalesce(verdict.refusal, case when taken.key is null then 'changed_since' end) as refusal, taken.fence,
+        queued.ordinal
+    from verdict left join taken on true left join queued on true
 """
 _OPEN_FIRST = f"{_LOCKED}{_VERDICT}{_FIRST_OF_ITEM}{_QUEUED}"
 _OPEN_NEXT = f"{_LOCKED}{_VERDICT}{_NEXT_OF_ITEM}{_QUEUED}"
@@ -169,7 +172,7 @@ def _answer(opening: Opening, row: Row | None) -> Opened | Refused:
     assert row is not None  # noqa: S101 -- a workflow with a plan has a row, and each row has a verdict
     if row.refusal is not None:
         return Refused(NotDispatched(row.refusal))
-    return Opened(opening.turn_id, row.fence, ordinal=row.fence)
+    return Opened(opening.turn_id, row.fence, ordinal=row.ordinal)
 
 
 def _met(database: Database, opening: Opening, answer: Opened | Refused) -> Opened | Refused:

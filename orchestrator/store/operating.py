@@ -24,10 +24,10 @@ _PLACES = """
         select item.key, item.identifier, item.workflow from item
         where lower(item.identifier) = lower(:key) or item.item_id = :key
     ), made as (
-        insert into item (scope, item_id, identifier, workflow, state, listed)
+        insert into item (scope, item_id, identifier, workflow, state, listed, fence)
         select distinct on (workflow.scope, wait.item_id)
-            workflow.scope, wait.item_id, wait.identifier, wait.workflow, '', true
-        from wait join workflow on workflow.name = wait.workflow
+            workflow.scope, wait.item_id, wait.identifier, wait.workflow, '', true, installation.fence_base
+        from installation, wait join workflow on workflow.name = wait.workflow
         where lower(wait.identifier) = lower(:key) or wait.item_id = :key
         order by workflow.scope, wait.item_id, wait.reason = 'not_active'
         on conflict (scope, item_id) do nothing
@@ -110,7 +110,8 @@ class Operators:
     def release(self, place: Place, hand: Hand) -> Sequence[HoldKind]:
         """Lift what a person may lift there."""
         with self._locked(place) as session:
-            kinds = holds.lift(session, place, hand, kinds=frozenset(HoldKind) - {HoldKind.DEAD_LETTER})
+            kept = {HoldKind.DEAD_LETTER} | ({HoldKind.RECOVERY} if place.scope is HoldScope.FLEET else set())
+            kinds = holds.lift(session, place, hand, kinds=frozenset(HoldKind) - kept)
             if kinds and place.item_key is not None:
                 if HoldKind.WORK_LEFT in kinds:
                     leaving.forget_host(session, place.item_key)
@@ -118,6 +119,8 @@ class Operators:
                     session.change(cancelling.COUNT_ANEW, item_key=place.item_key)
                 session.change(_MAKE_DUE, item_key=place.item_key)
                 holds.tell_over(session, place.item_key, kinds, why=f"{hand.by} released it ({hand.reason})")
+            if HoldKind.PARKED_MOVE in kinds and place.item_key is not None:
+                writes.append_again(session, item_key=place.item_key)
             for kind in kinds:
                 _told(session, place, hand, what="released", hold=kind.value)
         return kinds

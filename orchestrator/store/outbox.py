@@ -17,12 +17,15 @@ from orchestrator.store import concluding, holds, writes
 from orchestrator.store.database import Database, Row, Session
 
 # The head of an item is its first row that is in the order still; one that is claimed or not due keeps the others back.
+# Nothing is posted from a database that went back, before a person has looked.
 _CLAIM = """
     with head as materialized (
         select outbox.id, outbox.status from outbox
         where outbox.status in ('pending', 'claimed', 'unknown')
             and (outbox.due_at is null or outbox.due_at <= stationkeeper_now())
             and (outbox.status <> 'claimed' or outbox.claim_until <= stationkeeper_now()) -- rule: claim
+            and not exists (
+                select from hold where scope = 'fleet' and kind = 'recovery' and lifted_at is null)
             and outbox.seq = (
                 select min(first.seq) from outbox first
                 where first.item_key = outbox.item_key and first.status in ('pending', 'claimed', 'unknown'))

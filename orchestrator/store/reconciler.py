@@ -13,7 +13,9 @@ from uuid import UUID, uuid4
 
 from orchestrator.domain import walk
 from orchestrator.ports.store import TickGrant
+from orchestrator.store import set_back
 from orchestrator.store.database import Database
+from orchestrator.store.witness import Mark
 
 # How long a tick may be silent, between two pages or actions, before another may begin.
 _RUN_SECONDS = 10
@@ -105,17 +107,25 @@ _ANY_DUE = f"""
     where {_NOT_RUNNING} and {_SERVED} and {_DUE} limit 1
 """
 
-# Real time throughout: what is asked is whether the database, and with it every renewal, was away.
+# Real time throughout: what is asked is whether the database, and with it every renewal, was away. `mark` grows also
+# where the clock does not.
 _PULSE = """
+    with before as (
+        select rung_at, rung_at > clock_timestamp() + interval '1 second' as is_ahead from pulse for no key update
+    )
     update pulse
     set rung_at = clock_timestamp(), server_start = pg_postmaster_start_time(),
+        mark = greatest(clock_timestamp(), pulse.mark + interval '1 microsecond'),
         blind_until = case
-            when server_start <> pg_postmaster_start_time()
-                or rung_at < clock_timestamp() - make_interval(secs => :lease)
+            when server_start <> pg_postmaster_start_time() or before.is_ahead
+                or before.rung_at < clock_timestamp() - make_interval(secs => :lease)
             then clock_timestamp() + make_interval(secs => :lease)
             else blind_until end
-    where rung_at is null or rung_at < clock_timestamp() - interval '500 milliseconds'
+    from before
+    where before.rung_at is null or before.is_ahead or before.rung_at < clock_timestamp() - interval '500 milliseconds'
         or server_start <> pg_postmaster_start_time()
+    returning mark, (select id from installation) as installation,
+        case when before.is_ahead then before.rung_at - pulse.rung_at end as set_back
 """
 _PEEK = f"select {_TRUSTED} as trusted, stationkeeper_clock() as now"
 
@@ -138,7 +148,7 @@ class Reconciler:
 
     def begin(self, workflow: str | None) -> TickGrant | None:
         """Begin a tick of a due workflow by compare-and-set; None when none is due, or a tick of it still runs."""
-        self._database.change(_PULSE, lease=self._lease_seconds)
+        self._ring()
         run = uuid4()
         row = self._database.row(_BEGIN, workflow=workflow, run=run, seconds=_RUN_SECONDS, **self._pauses)
         if row is None:
@@ -152,6 +162,16 @@ class Reconciler:
             blockers_read_to=row.blockers_read_to,
             walk=walk.of_row(row.walk),
         )
+
+    def _ring(self) -> None:
+        """Notice a blind spell, a clock that was set back, and a database that is an older copy."""
+        self._database.recognise()
+        with self._database.transaction() as session:
+            rung = session.row(_PULSE, lease=self._lease_seconds)
+            if rung is not None and rung.set_back is not None:
+                set_back.follow(session, by=rung.set_back)
+        if rung is not None:
+            self._database.witness.saw(Mark(rung.installation, rung.mark))
 
     def peek(self, workflow: str) -> TickGrant:
         """A grant to read with: begins nothing, writes nothing, and gives no right to act."""

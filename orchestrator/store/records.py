@@ -62,7 +62,7 @@ _ITEMS = """
     left join turn on turn.item_key = item.key and turn.status in ('queued', 'running')
     left join lateral (
         select min(hold.kind || ': ' || hold.reason) as reason, max(hold.state_seen) as state_seen,
-            bool_or(hold.kind in ('operator', 'served_elsewhere') or hold.lift <> 'person') as firmly,
+            bool_or(hold.kind in ('operator', 'served_elsewhere', 'recovery') or hold.lift <> 'person') as firmly,
             bool_or(hold.kind = 'work_left') as left_behind
         from hold
         where hold.item_key = item.key and hold.lifted_at is null

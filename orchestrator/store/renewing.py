@@ -2,6 +2,7 @@
 
 A lease that ran out is renewed too while nobody took the turn: the fence decides, not the clock, and an hour's work
 survives an outage of the database. The new end is counted from the clock after a wait, never from a time already past.
+A turn without a row is lost: a database that went back never knew it.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _RENEW = """
         from locked where turn.id = locked.id and locked.ours
     )
     select id, ours, cancel from locked
+    union all
+    select asked.id, false, null
+    from unnest(cast(:ids as uuid[])) as asked (id) where not exists (select from turn where turn.id = asked.id)
 """
 
 

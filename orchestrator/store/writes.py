@@ -42,6 +42,24 @@ _WITHDRAW = """
     where item_key = :item_key and status = 'pending' and act = 'move'
         and (cast(:role as text) is null or role = :role)
 """
+# A move that was parked is appended as it was written, with the next number: it is permitted anew, and `only_from` says
+# whether the card is still where it may leave. Only the item's last move, and an in-progress one only for an open turn.
+_APPEND_AGAIN = """
+    with last as (
+        select * from outbox where item_key = :item_key and act = 'move' order by seq desc limit 1
+    ), numbered as (
+        update item set outbox_seq = item.outbox_seq + 1
+        from last
+        where item.key = :item_key and last.status = 'parked'
+            and (last.role = 'handoff' or exists (
+                select from turn where turn.id = last.turn_id and turn.status in ('queued', 'running')))
+        returning item.outbox_seq
+    )
+    insert into outbox (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from)
+    select last.item_key, numbered.outbox_seq, last.turn_id, last.fence, last.workflow, last.workflow_version,
+        last.kind, last.act, last.role, last.only_from
+    from last, numbered
+"""
 
 
 def put(session: Session, writes: Sequence[Write], *, turn_id: object) -> None:
@@ -53,6 +71,11 @@ def put(session: Session, writes: Sequence[Write], *, turn_id: object) -> None:
 def withdraw_moves(session: Session, *, item_key: int, detail: str, role: Role | None = None) -> None:
     """Take back the item's moves that nobody has begun to send, of one role or of all. The caller holds the row."""
     session.change(_WITHDRAW, item_key=item_key, detail=detail, role=role.value if role is not None else None)
+
+
+def append_again(session: Session, *, item_key: int) -> bool:
+    """Put the item's parked move back into the order; False when it has none that matters. The caller holds the row."""
+    return session.change(_APPEND_AGAIN, item_key=item_key) == 1
 
 
 def values(writes: Sequence[Write]) -> Mapping[str, object]:

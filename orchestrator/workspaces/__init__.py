@@ -4,6 +4,7 @@
     worktree    a git worktree made, made whole again, or found; one change of a repository at a time
     evidence    what stands in a workspace, as values that can be compared
     keeping     what would be lost with a workspace, preserved before
+    forgetting  kept work removed by age
     removing    a workspace taken away, and nothing beside it
     marks       which workspaces were made and never finished
     locks       the lock of a workspace, as an agent holds it

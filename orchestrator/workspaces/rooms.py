@@ -15,7 +15,7 @@ from orchestrator.domain import keys
 from orchestrator.domain.workflow import WorkspaceSettings
 from orchestrator.ports.store import Made
 from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
-from orchestrator.workspaces import evidence, keeping, locks, marks, removing, worktree
+from orchestrator.workspaces import evidence, forgetting, keeping, locks, marks, removing, worktree
 
 # Ours, beside the workspaces; an item of such a name would be given them to work in.
 _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
@@ -23,6 +23,10 @@ _ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
 
 class GitWorkspaces:
     """Workspaces on this host's disk; two processes may prepare at once."""
+
+    def __init__(self, *, kept_days: int = 0) -> None:
+        """`kept_days` is how long preserved work stays; 0: for ever."""
+        self._kept_days = kept_days
 
     def prepare(
         self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
@@ -94,6 +98,7 @@ class GitWorkspaces:
         """Keep what would be lost with it. Raises WorkspaceFailed."""
         if not made.path.is_dir():
             return None
+        forgetting.forget(made.repository, folder, days=self._kept_days)
         try:
             return keeping.preserve(made.path, made.repository, name=name, folder=folder)
         except OSError as error:

@@ -8,6 +8,7 @@ EMPTY = """
         delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
         delete from worker; delete from host;
         update pulse set rung_at = null, server_start = null, blind_until = null;
+        update installation set fence_base = 0;
     end $$
 """
 # Every row version of what a tick could change; a ring and a worker's beat are not part of it.

@@ -18,7 +18,8 @@ EMPTY = """
     truncate workspace, write_audit, effect, step_failure,
         workflow, workflow_version, reconciler, item, task, turn, step, outbox, hold, wait, worker, host, history
         restart identity;
-    update pulse set rung_at = null, server_start = null, blind_until = null
+    update pulse set rung_at = null, server_start = null, blind_until = null, lineage = null, mark = null;
+    update installation set fence_base = 0
 """
 
 

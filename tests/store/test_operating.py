@@ -3,9 +3,11 @@
 import pytest
 
 from orchestrator.domain.hold import HoldKind, HoldScope
-from orchestrator.domain.turn import Parked, StopReason, TurnStatus
-from orchestrator.ports.store import Hand, Place
-from tests.store.scene import Scene, together
+from orchestrator.domain.select import NotDispatched
+from orchestrator.domain.turn import Handoff, Parked, StopReason, TurnStatus
+from orchestrator.domain.writeback import Move
+from orchestrator.ports.store import Hand, Place, Refused, Settlement
+from tests.store.scene import Scene, handoff_move, together
 
 HAND = Hand("robin", "why")
 FLEET = Place(HoldScope.FLEET, "the fleet")
@@ -84,6 +86,43 @@ def test_a_dead_letter_is_answered_once(scene: Scene):
     assert sorted(answers) == [False, True]
     status, kinds = scene.one("select status from task"), scene.all("select kind from hold where lifted_at is null")
     assert (status, kinds) in [("running", []), ("failed", [("discarded",)])]
+
+
+def park(scene: Scene) -> None:
+    """The tracker refuses the item's move; comments before it are posted."""
+    outbox = scene.store.outbox
+    while (claimed := outbox.claim(seconds=10)) is not None:
+        if isinstance(claimed.write.act, Move):
+            outbox.settle(claimed, Settlement.PARKED, detail="forbidden")
+            return
+        outbox.settle(claimed, Settlement.SENT)
+
+
+@pytest.mark.proves("H17", "H14")
+def test_a_released_parked_move_is_tried_again_and_nothing_starts_meanwhile(scene: Scene):
+    """The finished card is handed off, and its work does not begin once more."""
+    scene.conclude(scene.run().ref, Handoff(StopReason.DONE), handoff_move())
+    for _ in range(2):
+        park(scene)
+        assert scene.store.operators.release(place(scene), HAND) == [HoldKind.PARKED_MOVE]
+        refused = scene.refused(scene.opening(seen=scene.record().version))
+        assert refused == Refused(NotDispatched.UNSENT_MOVE)
+    numbers = scene.all("select seq, status from outbox where act = 'move' order by seq")
+    assert [status for _, status in numbers] == ["parked", "parked", "pending"]
+    assert len({seq for seq, _ in numbers}) == 3
+
+
+def test_a_parked_move_that_a_later_one_followed_stays_where_it_is(scene: Scene):
+    """What was decided since stands: a release brings no old move back."""
+    scene.conclude(scene.run().ref, Handoff(StopReason.DONE), handoff_move())
+    park(scene)
+    scene.change(
+        "insert into outbox (item_key, seq, turn_id, workflow, workflow_version, kind, act, role, only_from, status)"
+        " select item_key, seq + 10, turn_id, workflow, workflow_version, kind, act, role, only_from, 'sent'"
+        " from outbox where act = 'move'"
+    )
+    scene.store.operators.release(place(scene), HAND)
+    assert scene.one("select count(*) from outbox where act = 'move' and status = 'pending'") == 0
 
 
 def test_a_card_that_was_only_left_out_can_be_held(scene: Scene):

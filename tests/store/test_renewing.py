@@ -1,9 +1,11 @@
 """Renewals: a worker's turns in one statement, past any row that is locked, and never for a turn that is not ours."""
 
+from uuid import uuid4
+
 import pytest
 
 from orchestrator.domain.turn import StopReason
-from orchestrator.ports.store import Renewal
+from orchestrator.ports.store import Renewal, TurnRef
 from tests.store.scene import LEASE_SECONDS
 from tests.waiting import until
 
@@ -34,6 +36,16 @@ def test_a_renewal_of_another_run_is_refused(scene, changed):
     before = scene.record()
     assert renew(scene, scene.elsewhere(ref, changed)) == {ref.turn_id: Renewal(ours=False)}
     assert scene.record() == before
+
+
+@pytest.mark.proves("H24", "H5")
+def test_a_turn_that_the_database_does_not_know_is_lost(scene):
+    """A database that went back never heard of it: its agent is not to wait for an answer that cannot come."""
+    known, unknown = scene.run().ref, TurnRef(uuid4(), 7, uuid4())
+    assert renew(scene, known, unknown) == {
+        known.turn_id: Renewal(ours=True),
+        unknown.turn_id: Renewal(ours=False),
+    }
 
 
 def test_a_locked_turn_is_left_out_and_the_others_are_renewed(scene):

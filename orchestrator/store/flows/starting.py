@@ -22,8 +22,8 @@ _FAMILY = UUID("5b1f6c8e-6a52-5d0c-9a3e-2f1d7c40a6b1")
 
 _START = """
     with subject as (
-        insert into item (scope, item_id, identifier, workflow, state, listed)
-        values (:workflow, :key, :identifier, :workflow, '', false)
+        insert into item (scope, item_id, identifier, workflow, state, listed, fence)
+        select :workflow, :key, :identifier, :workflow, '', false, fence_base from installation
         on conflict (scope, item_id) do nothing
         returning key
     ), made as (

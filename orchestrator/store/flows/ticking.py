@@ -44,9 +44,10 @@ _OPEN = """
     ), queued as (
         insert into turn
             (id, task_id, item_key, workflow, workflow_version, ordinal, fence, state, state_folded, deadline_at)
-        select gen_random_uuid(), due.id, due.item_key, :workflow, due.workflow_version, numbered.fence, numbered.fence,
+        select gen_random_uuid(), due.id, due.item_key, :workflow, due.workflow_version,
+            numbered.fence - installation.fence_base, numbered.fence,
             '', '', due.deadline_at
-        from due join numbered on numbered.key = due.item_key
+        from installation, due join numbered on numbered.key = due.item_key
         returning id, item_key, fence
     ), counted as (
         update workflow set open_turns = open_turns + (select count(*) from queued)
