@@ -7,8 +7,6 @@ from orchestrator.domain.effect import EffectStatus
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine.flows import undoing
-from orchestrator.flows import BadFlow, Effect, Flow
-from orchestrator.flows.spelling import IRREVERSIBLE
 from orchestrator.store.flows import showing
 from tests.faults import faults
 from tests.faults.tripwire import Tripwire
@@ -287,33 +285,3 @@ def test_an_engine_that_forgets_the_order_or_the_ledger_is_caught(world, monkeyp
         finish(world)
     assert ended(world) == ("compensating", "step_failed")
     assert done(world) == ["hotel", "flight"]
-
-
-@pytest.mark.proves("DE-07", "DE-10")
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (lambda undo: undo.act, "expected an Effect, with a key of its own"),
-        (lambda undo: _again(undo, name="hotel"), "another step or compensation bears that name"),
-        (lambda undo: _again(undo, compensation=undo), "what undoes is not undone"),
-        (lambda undo: _again(undo, act=trip.cancel_flight), "takes 'flight'; expected one of input, task, hotel, key"),
-    ],
-)
-def test_a_compensation_that_cannot_be_run_is_refused_where_it_is_written(change, expected):
-    """With the place and the reason."""
-    hotel = trip.FLOW.steps[0]
-    with pytest.raises(BadFlow, match=expected) as refused:
-        Flow("bad", version=1, steps=[_again(hotel, compensation=change(hotel.compensation))])
-    assert "trip.py" in str(refused.value) or "test_undoing.py" in str(refused.value)
-
-
-def test_an_irreversible_effect_has_no_compensation():
-    """It is one or the other."""
-    with pytest.raises(BadFlow, match="is said to be irreversible"):
-        Flow("bad", version=1, steps=[_again(trip.FLOW.steps[0], effect=IRREVERSIBLE)])
-
-
-def _again(found, **changed):
-    values = {name: getattr(found, name) for name in ("name", "act", "key", "lookup", "compensation", "effect")}
-    values |= changed
-    return Effect(values.pop("name"), values.pop("act"), **values)
