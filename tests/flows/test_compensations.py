@@ -1,9 +1,8 @@
-"""A compensation is an effect of its own, and refused where it is written when it cannot be one."""
+"""What is wrong with a compensation is found where it is written, with the place and the reason."""
 
 import pytest
 
-from orchestrator.flows import BadFlow, Effect, Flow
-from orchestrator.flows.spelling import IRREVERSIBLE
+from orchestrator.flows import IRREVERSIBLE, BadFlow, Effect, Flow
 from tests.flows import trip
 
 
