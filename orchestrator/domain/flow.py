@@ -78,6 +78,12 @@ def yielded(now: datetime) -> Ending:
     return Ending(TurnStatus.SUCCEEDED, StopReason.YIELDED, TaskStatus.RUNNING, due_at=now)
 
 
+def later(at: datetime, reason: str) -> Ending:
+    """What has to be asked before an effect could not be asked: nothing was begun, and nobody has failed."""
+    running = TaskStatus.RUNNING
+    return Ending(TurnStatus.FAILED, StopReason.READ_FAILED, running, reason, due_at=at, clean=False, counted=False)
+
+
 def unknown(at: datetime, reason: str) -> Ending:
     """An effect's outcome is not known; it can be found out from `at` on."""
     return Ending(TurnStatus.SUCCEEDED, StopReason.UNKNOWN_OUTCOME, TaskStatus.UNKNOWN, reason, due_at=at)

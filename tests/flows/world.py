@@ -94,9 +94,9 @@ class FlowWorld(World):
         """A person starts a task."""
         row = self.store.workflows.current(workflow_of(name))
         assert row is not None
-        deadline = given.pop("deadline_seconds", None)
+        deadline, card = given.pop("deadline_seconds", None), given.pop("card_key", None)
         checked = self.flows.check_input(name, {"order": "A7", **given} if name == NAME else given)
-        wanted = NewTask(row.name, row.version, key, checked, authority, deadline_seconds=deadline)
+        wanted = NewTask(row.name, row.version, key, checked, authority, deadline_seconds=deadline, card_key=card)
         return self.store.flows.start(wanted).task_id
 
     def tick(self, *, full: bool = True) -> Report | None:

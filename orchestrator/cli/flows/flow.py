@@ -81,6 +81,7 @@ def run(  # noqa: PLR0913, PLR0917 -- one option an argument, passed by name
     authority: Annotated[
         list[str] | None, typer.Option(help="What the task may use; by default all that its flow asks for.")
     ] = None,
+    card: Annotated[str | None, typer.Option(help="The card that it belongs to; its closing stops effects.")] = None,
     deadline: Annotated[float | None, typer.Option(min=0.001, help="Seconds after which nothing more begins.")] = None,
     wait: Annotated[float, typer.Option(min=0, help="Wait so many seconds for its end.")] = 0,
 ) -> None:
@@ -99,13 +100,33 @@ def run(  # noqa: PLR0913, PLR0917 -- one option an argument, passed by name
     with store.opened() as kept:
         row = manifest.publish(kept, contract)
         seconds = deadline if deadline is not None else contract.deadline_seconds
-        wanted = NewTask(row.name, row.version, key, checked, granted, actor=store.who(), deadline_seconds=seconds)
+        wanted = NewTask(
+            row.name,
+            row.version,
+            key,
+            checked,
+            granted,
+            actor=store.who(),
+            deadline_seconds=seconds,
+            card_key=_card_key(kept, card),
+        )
         started = kept.flows.start(wanted)
         kept.reconciler.request(row.name, listing=False)
         store.ring(row.name)
         typer.echo(f"{started.identifier}{'' if started.made else ' (started before with this key)'}")
         if wait:
             _await(kept, str(started.task_id), wait)
+
+
+def _card_key(kept: store.PostgresStore, card: str | None) -> int | None:
+    """Our row of the card, None for none. Raises Trouble where there is none, or more than one."""
+    if card is None:
+        return None
+    found = [place.item_key for place in kept.operators.places(card) if place.item_key is not None]
+    if len(found) != 1:
+        several = f"{len(found)} cards bear that name; expected one" if found else "no card that we saw bears that name"
+        raise Trouble(Exit.REFUSED, f"--card {card}: {several}; see `orchestrator explain {card}`")
+    return found[0]
 
 
 def _checked(flows: store.FlowFiles, name: str, given: str) -> object:

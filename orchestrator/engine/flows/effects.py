@@ -12,6 +12,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import StepContract
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
+from orchestrator.engine.flows import card
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.ports.store import FlowStep, Intent
 
@@ -51,6 +52,8 @@ def _follow(shift: Shift, step: StepContract, *, record: EffectRecord | None) ->
 
 def _intend(shift: Shift, step: StepContract, *, record: EffectRecord | None) -> Done | Ending:
     """Key and parameters are derived once; from then on the ledger's are the ones."""
+    if (ending := card.stops(shift, step)) is not None:
+        return ending
     key, parameters = (record.key, record.parameters) if record is not None else ("", {})
     if record is None:
         prepared = shift.perform(step, Part.PREPARE)

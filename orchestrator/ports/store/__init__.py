@@ -10,6 +10,7 @@ from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
 from orchestrator.ports.store.flows import (
+    Card,
     Failure,
     FlowStep,
     FlowStore,
@@ -33,6 +34,7 @@ from orchestrator.ports.store.workspaces import Idle, Made, WorkspaceRow, Worksp
 # One door, one import: its values live in the rooms' files.
 __all__ = [
     "Admitted",
+    "Card",
     "Claimed",
     "Failure",
     "FlowStep",

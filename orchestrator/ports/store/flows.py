@@ -19,7 +19,8 @@ from orchestrator.ports.store.turns import TurnRef
 class NewTask:
     """What a task is started with. `key` names it once: a second start with the same key finds the first task.
 
-    `workflow` is the row of its flow, `version` the manifest that it is bound to. `authority` is what it may use.
+    `workflow` is the row of its flow, `version` the manifest that it is bound to. `authority` is what it may use,
+    `card_key` our row of the card that it belongs to.
     """
 
     workflow: str
@@ -31,6 +32,16 @@ class NewTask:
     actor: str = "a person"
     goal: str = ""
     deadline_seconds: float | None = None
+    card_key: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The card that a task belongs to: the workflow of its board, its id there, and its name for people."""
+
+    workflow: str
+    item_id: str
+    identifier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +87,7 @@ class FlowTask:
     steps: Mapping[str, Recorded] = field(default_factory=dict)
     effects: Mapping[str, EffectRecord] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
+    card: Card | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from uuid import UUID
 from orchestrator.domain.effect import EffectRecord, EffectStatus
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
-from orchestrator.ports.store import Failure, FlowStep, FlowTask, Kept, Recorded, TurnRef
+from orchestrator.ports.store import Card, Failure, FlowStep, FlowTask, Kept, Recorded, TurnRef
 from orchestrator.store.database import Database
 
 OURS = """turn.id = :turn_id
@@ -77,8 +77,9 @@ _LOAD = f"""
                 or (sender.status = 'lost' and sender.death is distinct from 'its lease ran out')))
             from effect join turn sender on sender.id = effect.turn_id where effect.task_id = task.id) as effects,
         (select jsonb_object_agg(failed.step, failed.times) from (
-            select step, count(*) as times from step_failure where task_id = task.id group by step) failed) as failures
-    from ours join task on task.id = ours.task_id
+            select step, count(*) as times from step_failure where task_id = task.id group by step) failed) as failures,
+        card.workflow as card_workflow, card.item_id as card_id, card.identifier as card_name
+    from ours join task on task.id = ours.task_id left join item card on card.key = task.card_key
 """
 _FAIL = """
     insert into step_failure (task_id, step, attempt, turn_id, kind, reason)
@@ -103,6 +104,7 @@ def load(hot: Database, ref: TurnRef) -> FlowTask | None:
         steps={step["name"]: Recorded(step["output"], step["ends"]) for step in row.steps or ()},
         effects={found["node"]: _effect(found) for found in row.effects or ()},
         failures=row.failures or {},
+        card=Card(row.card_workflow, row.card_id, row.card_name) if row.card_id is not None else None,
     )
 
 

@@ -15,10 +15,11 @@ _MOST = 200
 _TASKS = """
     select task.id, item.identifier, item.item_id as key, task.workflow, task.workflow_version, task.status,
         task.due_at, task.stop_reason, task.reason, task.cancel, task.opened_at, task.ended_at, task.deadline_at,
-        task.tenant, task.actor, task.goal, task.input, task.authority, task.item_key,
+        task.tenant, task.actor, task.goal, task.input, task.authority, task.item_key, card.identifier as card,
         turn.status as turn_status, turn.fence, turn.host, held.kind as hold, held.owner, held.reason as hold_reason,
         stationkeeper_clock() as now
     from task join item on item.key = task.item_key
+    left join item card on card.key = task.card_key
     left join turn on turn.task_id = task.id and turn.status in ('queued', 'running')
     left join lateral (
         select kind, owner, reason from hold
@@ -108,6 +109,7 @@ def _story(session: Session, row: Row) -> TaskStory:
         "tenant": row.tenant,
         "actor": row.actor,
         "goal": row.goal,
+        "card": row.card,
         "deadline": row.deadline_at,
     }
     found = [session.rows(sql, id=row.id) for sql in (_STEPS, _FAILURES, _LEDGER, _TURNS)]

@@ -29,9 +29,9 @@ _START = """
     ), made as (
         insert into task
             (id, item_key, workflow, workflow_version, due_at, tenant, subject, actor, goal, input, authority,
-                deadline_at)
+                card_key, deadline_at)
         select :task_id, key, :workflow, :version, stationkeeper_clock(), :tenant, :key, :actor, :goal,
-            cast(:input as jsonb), cast(:authority as text[]),
+            cast(:input as jsonb), cast(:authority as text[]), :card_key,
             stationkeeper_clock() + make_interval(secs => cast(:deadline_seconds as float8))
         from subject
         returning id, item_key
@@ -135,6 +135,7 @@ def start(database: Database, wanted: NewTask) -> Started:
         input=json.dumps(wanted.input),
         authority=sorted(wanted.authority),
         deadline_seconds=wanted.deadline_seconds,
+        card_key=wanted.card_key,
     )
     if made is not None:
         return Started(task_id, identifier, made=True)
