@@ -100,7 +100,8 @@ def _touched(connection: psycopg.Connection[TupleRow], store: PostgresStore) -> 
 def _statements(ref: TurnRef) -> dict[str, tuple[str, dict[str, Any]]]:
     ours = {**recording.named(ref), "lease_seconds": 30.0}
     step = {"ordinal": 1, "name": "s", "output": "1", "ends": None}
-    effect = {"key": str(uuid4()), "node": "pay", "parameters": "{}", "act_seconds": 5, "safe_seconds": 60, "margin": 2}
+    seconds = {"act_seconds": 5, "safe_seconds": 60, "margin": 2}
+    effect = {"key": str(uuid4()), "node": "pay", "parameters": "{}", "undone_by": None, **seconds}
     return {
         "load": (recording._LOAD, ours),  # noqa: SLF001 -- the very statement
         "checkpoint": (recording._FACT, {**ours, **step}),  # noqa: SLF001
