@@ -52,6 +52,8 @@ class GitWorkspaces:
                     branch, made = _furnish(path, settings, identifier, start=start)
                     mark.end(created=made, stood=stood)
                     created = mark.stands()
+                    if not has_hook:  # complete: who comes next finds it, and does not make it anew
+                        mark.clear()
         except OSError as error:
             raise WorkspaceFailed(
                 f"{error.filename or settings.root}: {error.strerror}; correct workspace.root"

@@ -113,13 +113,16 @@ def test_a_reused_workspace_keeps_what_is_in_it(settings):
 
 @pytest.mark.proves("WS-13")
 def test_two_at_once_get_one_workspace(settings):
-    """Exactly one of them made it; who came while it was being made is told to come again."""
+    """Exactly one of them made it; who came while it was being made is told to come again, who came after finds it.
+
+    Where a hook still has its part to do, a making is complete with that part only, and the hook holds the lock.
+    """
     start = Barrier(4)
 
     def make(_):
         start.wait()
         try:
-            return made(settings, "BACK-1")
+            return rooms.prepare(settings, "BACK-1", has_hook=False)
         except WorkspaceBusy:
             return None
 
@@ -127,6 +130,15 @@ def test_two_at_once_get_one_workspace(settings):
         found = [each for each in pool.map(make, range(4)) if each is not None]
     assert [each.created_now for each in found].count(True) == 1
     assert len({each.head for each in found}) == 1
+
+
+@pytest.mark.proves("WS-10", "WS-13")
+def test_a_workspace_without_a_hook_is_complete_at_once(settings):
+    """Whoever comes between its making and the agent's start finds it, with what is in it."""
+    found = rooms.prepare(settings, "BACK-1", has_hook=False)
+    (found.path / "work").write_text("work")
+    again = rooms.prepare(settings, "BACK-1", has_hook=False)
+    assert (found.created_now, again.created_now, (again.path / "work").read_text()) == (True, False, "work")
 
 
 @pytest.mark.proves("WS-07", "WS-09")
