@@ -185,7 +185,6 @@ def _prompt(desk: Desk) -> str:
 def _agent_turn(desk: Desk, workspace: Workspace, prompt: str) -> AgentTurn:
     settings, ref = desk.workflow.agent, desk.admitted.ref
     folder = desk.folder()
-    folder.mkdir(parents=True, exist_ok=True)
     return AgentTurn(
         turn_id=ref.turn_id,
         fence=ref.fence,

@@ -11,8 +11,8 @@
     remotes     the push of an item's branch, and what the remote has
     git         the one place that runs git
 
-The root holds beside the workspaces `.items/<key>`, whose content is the item's identifier and its board,
-`.locks/<key>.lock`, and `.new/<key>` while a workspace is being made.
+The root holds beside the workspaces `.items/<key>`, the workspace's lock, whose content is the item's identifier and
+its board, and `.new/<key>` while a workspace is being made.
 A branch is never deleted, and a folder is never emptied that an agent may have worked in.
 """
 

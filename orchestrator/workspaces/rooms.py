@@ -6,9 +6,8 @@ never replaced: it may be somebody's work.
 
 from __future__ import annotations
 
-import os
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from orchestrator.domain import keys
@@ -18,7 +17,7 @@ from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
 from orchestrator.workspaces import evidence, forgetting, keeping, locks, marks, removing, worktree
 
 # Ours, beside the workspaces; an item of such a name would be given them to work in.
-_ITEMS, _LOCKS, _NEW = ".items", ".locks", ".new"
+_ITEMS, _NEW = ".items", ".new"
 
 
 class GitWorkspaces:
@@ -36,11 +35,13 @@ class GitWorkspaces:
         try:
             root = _root(settings.root)
             key = _key(identifier)
-            path, lock = root / key, root / _LOCKS / f"{key}.lock"
+            path, lock, claim = root / key, root / _ITEMS / key, _Claim(identifier, settings.board)
             _refuse_others(path)
-            _claim(root / _ITEMS, key, identifier=identifier, board=settings.board)
+            claim.check(lock)  # before the lock: whoever works in another card's workspace is not waited for
             lock.parent.mkdir(exist_ok=True)
             with locks.held(lock):
+                if claim.check(lock) == "":
+                    lock.write_text(claim.text, encoding="utf-8")
                 mark = marks.Mark(root / _NEW / key, path)
                 if mark.is_of_this_folder():
                     removing.remove(path, repository)
@@ -141,7 +142,7 @@ def _key(identifier: str) -> str:
         raise WorkspaceFailed(
             f"{identifier!r} cannot name a folder; a ticket needs an identifier of its own"
         ) from error
-    if key in {_ITEMS, _LOCKS, _NEW}:
+    if key in {_ITEMS, _NEW}:
         raise WorkspaceFailed(f"{identifier!r} is a name that we use ourselves; a ticket needs another identifier")
     return key
 
@@ -153,32 +154,39 @@ def _refuse_others(path: Path) -> None:
         raise WorkspaceFailed(f"{path}: a file stands where the workspace belongs; move it away")
 
 
-def _claim(folder: Path, key: str, *, identifier: str, board: str) -> None:
-    """Write down whose workspace it is: the card's identifier, and its board on a line of its own.
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """Whose workspace it is, kept in the file that is its lock: the card's identifier, and its board on a line.
 
-    Where names ignore case, a second item finds the first one's name here; where two workflows share a root, a card of
+    Where names ignore case, a second item finds the first one's name there; where two workflows share a root, a card of
     the same key finds the other's board.
     """
-    folder.mkdir(exist_ok=True)
-    file, ours = folder / key, f"{identifier}\n{board}"
-    try:
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644), "w") as new:
-            new.write(ours)
-    except FileExistsError:
-        owner = file.read_text(encoding="utf-8", errors="replace")
-        if owner == "":  # a process died between making the file and writing it
-            file.write_text(ours, encoding="utf-8")
-        elif owner != ours:
-            raise WorkspaceFailed(f"{folder.parent / key}: {_taken(owner, identifier, file)}") from None
 
+    identifier: str
+    board: str
 
-def _taken(owner: str, identifier: str, claim: Path) -> str:
-    theirs, _, board = owner.rpartition("\n")
-    if theirs == identifier:
-        remedy = "give one of the two workflows a workspace.root of its own"
-        moved = f"if it is the same board in a new place, remove {claim}"
-        return f"it belongs to the card {theirs!r} of another board ({board}); {remedy}, or, {moved}"
-    return f"it belongs to ticket {theirs!r}, which is {identifier!r} to this file system; rename one of the two"
+    @property
+    def text(self) -> str:
+        return f"{self.identifier}\n{self.board}"
+
+    def check(self, file: Path) -> str:
+        """What stands in the file, "" for nothing; raises WorkspaceFailed when it is another's."""
+        try:
+            owner = file.read_text(encoding="utf-8", errors="replace")
+        except FileNotFoundError:
+            return ""
+        if owner not in {"", self.text}:  # empty: a process died between making the file and writing it
+            raise WorkspaceFailed(f"{file.parent.parent / file.name}: {self._taken(owner, file)}")
+        return owner
+
+    def _taken(self, owner: str, file: Path) -> str:
+        theirs, _, board = owner.rpartition("\n")
+        if theirs == self.identifier:
+            remedy = "give one of the two workflows a workspace.root of its own"
+            moved = f"if it is the same board in a new place, remove {file}"
+            return f"it belongs to the card {theirs!r} of another board ({board}); {remedy}, or, {moved}"
+        here = f"which is {self.identifier!r} to this file system"
+        return f"it belongs to ticket {theirs!r}, {here}; rename one of the two"
 
 
 def _mark(workspace: Workspace) -> marks.Mark:

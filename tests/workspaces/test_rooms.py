@@ -34,7 +34,7 @@ def test_no_identifier_leads_out_of_the_root(tmp_path_factory, identifier):
     except WorkspaceFailed:
         return
     assert found.path.parent == root.resolve()
-    assert found.lock_path.parent == root.resolve() / ".locks"
+    assert found.lock_path.parent == root.resolve() / ".items"
 
 
 @pytest.mark.proves("WS-05")
@@ -59,7 +59,7 @@ def test_what_is_in_the_way_is_never_replaced(settings, tmp_path):
 
 
 @pytest.mark.proves("WS-03")
-@pytest.mark.parametrize("identifier", ["..", "x" * 300, ".locks", ".items"])
+@pytest.mark.parametrize("identifier", ["..", "x" * 300, ".new", ".items"])
 def test_an_item_without_a_usable_name_gets_no_workspace(plain, identifier):
     """Neither the folder above nor one that holds our own files."""
     assert "identifier" in refused(plain, identifier)
