@@ -50,6 +50,7 @@ def take_turn(ports: Ports, worker: Worker, *, turn_id: UUID, fence: int) -> Con
     with worker.turns.slot() as free:
         if not free:
             return None
+        worker.starting.notice()
         sent_at = ports.clock.boot_seconds()
         admitted = ports.store.turns.admit(turn_id, fence, worker.owner(), lease_seconds=worker.lease_seconds)
         if admitted is None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,7 +31,9 @@ def turn_slots(wanted: int, *, threads: int, shared: bool) -> int:
 # One turn of a worker makes ready at a time. A checkout, or a board that takes its time, holds up the turns behind it
 # no longer than this.
 STARTING_WIDTH = 1
-STARTING_PATIENCE_SECONDS = 1.0
+STARTING_PATIENCE_SECONDS = 3.0
+# And none while messages still come in: of a burst all turns are taken first, which is the shortest part of each.
+CALM_SECONDS = 0.02
 
 
 class Slots:
@@ -88,16 +92,24 @@ class Lane:
     them together take longer than one after the other.
     """
 
-    def __init__(self, width: int, *, patience_seconds: float) -> None:
-        """`width` go in without waiting."""
+    def __init__(self, width: int, *, patience_seconds: float, calm_seconds: float = 0.0) -> None:
+        """`width` go in without waiting, once nobody has come for `calm_seconds`."""
         self._free = threading.BoundedSemaphore(width)
-        self._patience_seconds = patience_seconds
+        self._patience_seconds, self._calm_seconds = patience_seconds, calm_seconds
+        self._came_at = -math.inf
+
+    def notice(self) -> None:
+        """Somebody comes, who will want to go in."""
+        self._came_at = time.monotonic()
 
     @contextmanager
     def entered(self) -> Iterator[None]:
         """Be in the lane for the length of the block."""
+        until = time.monotonic() + self._patience_seconds
         had = self._free.acquire(timeout=self._patience_seconds)
         try:
+            while (left := min(self._came_at + self._calm_seconds, until) - time.monotonic()) > 0:
+                time.sleep(left)
             yield
         finally:
             if had:
@@ -114,6 +126,10 @@ class Identity:
     id: UUID = field(default_factory=uuid4)
 
 
+def _starting() -> Lane:
+    return Lane(STARTING_WIDTH, patience_seconds=STARTING_PATIENCE_SECONDS, calm_seconds=CALM_SECONDS)
+
+
 @dataclass(frozen=True, slots=True)
 class Worker:
     """What a turn needs to know of its worker.
@@ -126,7 +142,7 @@ class Worker:
     turns: Slots
     state_dir: Path
     lease_seconds: float
-    starting: Lane = field(default_factory=lambda: Lane(STARTING_WIDTH, patience_seconds=STARTING_PATIENCE_SECONDS))
+    starting: Lane = field(default_factory=_starting)
 
     def owner(self) -> Owner:
         """Who runs a turn, with a fresh run token for its admission."""

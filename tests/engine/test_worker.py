@@ -1,6 +1,7 @@
 """A worker's slots: counted by us, without waiting, and never all of its threads."""
 
 import threading
+import time
 
 import pytest
 
@@ -97,3 +98,14 @@ def test_a_turn_that_is_slow_to_begin_stops_no_other() -> None:
                 pass
     with lane.entered():
         pass
+
+
+def test_while_others_come_nobody_goes_in_and_not_for_ever() -> None:
+    """Of a burst all are taken before the first makes ready; one that never ends keeps nobody longer than its patience."""
+    lane = Lane(1, patience_seconds=0.05, calm_seconds=60.0)
+    with lane.entered():  # nobody has come
+        pass
+    lane.notice()
+    began = time.monotonic()
+    with lane.entered():
+        assert time.monotonic() - began >= 0.05
