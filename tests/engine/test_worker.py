@@ -101,7 +101,7 @@ def test_a_turn_that_is_slow_to_begin_stops_no_other() -> None:
 
 
 def test_while_others_come_nobody_goes_in_and_not_for_ever() -> None:
-    """Of a burst all are taken before the first makes ready; one that never ends keeps nobody longer than its patience."""
+    """Of a burst all are taken before the first makes ready; one without an end keeps nobody beyond its patience."""
     lane = Lane(1, patience_seconds=0.05, calm_seconds=60.0)
     with lane.entered():  # nobody has come
         pass
