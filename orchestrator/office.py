@@ -19,7 +19,7 @@ from orchestrator import clock, queue, settings, wiring
 from orchestrator.engine import hint
 from orchestrator.engine.flows import manifest
 from orchestrator.engine.publish import Publisher
-from orchestrator.engine.worker import Identity, Slots, Worker, turn_slots
+from orchestrator.engine.worker import Identity, Slots, Worker, calm_lane, turn_slots
 from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkerRow
 from orchestrator.pulse import Pulse, Round
@@ -70,7 +70,7 @@ def context() -> Context:
     ports = wiring.open_ports(found, supervisor=supervisor)
     identity = Identity(host_name(), clock.boot_id(), os.getpid(), uuid4())
     serves: set[str] = set()
-    worker = Worker(identity, Slots(0), found.state_dir, found.lease_seconds)
+    worker = Worker(identity, Slots(0), found.state_dir, found.lease_seconds, calm_lane())
     return Context(
         ports=ports,
         worker=worker,

@@ -126,7 +126,8 @@ class Identity:
     id: UUID = field(default_factory=uuid4)
 
 
-def _starting() -> Lane:
+def calm_lane() -> Lane:
+    """What the turns of a real worker make ready in."""
     return Lane(STARTING_WIDTH, patience_seconds=STARTING_PATIENCE_SECONDS, calm_seconds=CALM_SECONDS)
 
 
@@ -142,7 +143,7 @@ class Worker:
     turns: Slots
     state_dir: Path
     lease_seconds: float
-    starting: Lane = field(default_factory=_starting)
+    starting: Lane = field(default_factory=lambda: Lane(STARTING_WIDTH, patience_seconds=STARTING_PATIENCE_SECONDS))
 
     def owner(self) -> Owner:
         """Who runs a turn, with a fresh run token for its admission."""
