@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from uuid import UUID
 
 from orchestrator.domain.select import Wait
 from orchestrator.domain.workflow import Workflow
@@ -29,7 +28,6 @@ class Run:
     waits: dict[str, Wait]
     extended_at: float
     publishing: bool = True
-    published: list[UUID] = field(default_factory=list)
     refused: set[str] = field(default_factory=set)
 
     def go_on(self) -> None:
