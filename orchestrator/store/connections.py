@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import psycopg
 import sqlalchemy
 from psycopg.abc import PQGen
-from sqlalchemy.engine.interfaces import DBAPIConnection
-from sqlalchemy.pool import Pool, QueuePool
 
 from orchestrator.ports.store import StoreUnavailable
 
@@ -103,7 +101,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def connector(url: str, manner: Manner, user: Callable[[], str | None]) -> Callable[[], PatientConnection]:
-    """What an engine calls for a new connection; `user` names another role to log in as, or None."""
+    """What a lender calls for a new connection; `user` names another role to log in as, or None."""
     info = sqlalchemy.make_url(url).set(drivername="postgresql").render_as_string(hide_password=False)
 
     def connect() -> PatientConnection:
@@ -115,21 +113,6 @@ def connector(url: str, manner: Manner, user: Callable[[], str | None]) -> Calla
         return _fit(_open(info, None), manner)  # the second role is a convenience: without it we set our own time-outs
 
     return connect
-
-
-def make_pool(url: str, manner: Manner, user: Callable[[], str | None] = lambda: None) -> Pool:
-    """Few connections in autocommit, which threads share: our statements are short.
-
-    A thread that waits for one costs less than a connection that is made anew, so there is no overflow. One that died
-    with its server fails one call, which drops the whole pool; asking each first would cost more.
-    """
-    return QueuePool(
-        cast("Callable[[], DBAPIConnection]", connector(url, manner, user)),
-        pool_size=16,
-        max_overflow=0,
-        use_lifo=True,  # the connection used last has its statements prepared
-        timeout=manner.patience_seconds,
-    )
 
 
 def _open(info: str, user: str | None) -> PatientConnection:
@@ -172,9 +155,6 @@ def _check(connection: PatientConnection) -> None:
 
 def unavailable(error: Exception) -> StoreUnavailable | None:
     """What an error of the driver means to callers; None when it is a mistake of ours, which must not be retried."""
-    if isinstance(error, sqlalchemy.exc.TimeoutError):
-        return StoreUnavailable("every connection is busy")
-    original = getattr(error, "orig", error)
-    if isinstance(original, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)):
-        return StoreUnavailable(str(original).strip())
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)):
+        return StoreUnavailable(str(error).strip())
     return None

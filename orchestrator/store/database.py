@@ -1,26 +1,26 @@
 """A database with our statements on it: rows in, rows out, one commit a call.
 
 `row`, `rows` and `change` are single statements in autocommit; `transaction` is for the few that need more than one.
-Values are bound by name. The driver is used plainly, with nothing but the pool before it: building an expression and
-wrapping a result cost more than most of our statements. What it raises because Postgres is silent, gone or in the way
-is StoreUnavailable.
+Values are bound by name. The driver is used plainly: building an expression and wrapping a result cost more than most
+of our statements. What it raises because Postgres is silent, gone or in the way is StoreUnavailable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, cast
+from typing import Any, TypeVar
 
 import psycopg
-import sqlalchemy
 from psycopg.rows import namedtuple_row
-from sqlalchemy.pool import Pool, PoolProxiedConnection
 
 from orchestrator import telemetry
 from orchestrator.ports.store import StoreUnavailable
 from orchestrator.store import connections, rules
+from orchestrator.store.lending import Lender, Lent
 from orchestrator.store.witness import Mark, Witness
+
+T = TypeVar("T")
 
 # A named tuple, by the columns of its statement.
 Row = Any
@@ -38,27 +38,28 @@ class RowLocked(StoreUnavailable):
 class Session:
     """Our statements on one connection."""
 
-    def __init__(self, connection: psycopg.Connection[Any], left_out: frozenset[str]) -> None:
-        self._connection = connection
+    def __init__(self, lent: Lent, left_out: frozenset[str]) -> None:
+        self._connection = lent.connection
+        self._exchange = lent.exchange
         self._left_out = left_out
 
     def rows(self, sql: str, **values: object) -> Sequence[Row]:
         """Every row that a statement answers with."""
-        return self._execute(sql, values).fetchall()
+        return self._exchange.rows(rules.numbered(sql, self._left_out), values)
 
     def row(self, sql: str, **values: object) -> Row | None:
         """The first row that a statement answers with, None for no row."""
-        return self._execute(sql, values).fetchone()
+        return self._exchange.row(rules.numbered(sql, self._left_out), values)
 
     def each(self, statements: Sequence[tuple[str, Mapping[str, object]]]) -> Sequence[Row | None]:
         """The first row of each statement, None for no row; in their order, sent in one go."""
         with self._connection.pipeline():
-            cursors = [self._execute(sql, values) for sql, values in statements]
+            cursors = [self._send(sql, values) for sql, values in statements]
             return [cursor.fetchone() for cursor in cursors]
 
     def change(self, sql: str, **values: object) -> int:
         """How many rows a statement wrote."""
-        return self._execute(sql, values).rowcount
+        return self._exchange.change(rules.numbered(sql, self._left_out), values)
 
     def recognise(self, mark: Mark | None) -> None:
         """Let the database say whether it is the one that was known; it holds the fleet if it is not."""
@@ -67,62 +68,33 @@ class Session:
         if row is not None and row[0] == "held":
             telemetry.database_changed()
 
-    def _execute(self, sql: str, values: Mapping[str, object]) -> psycopg.Cursor[Any]:
+    def _send(self, sql: str, values: Mapping[str, object]) -> psycopg.Cursor[Any]:
         cursor = self._connection.cursor(row_factory=namedtuple_row)
         return cursor.execute(rules.statement(sql, self._left_out), values)
 
 
 class Database:
-    """One pool of connections, and the rules that are left out on it.
+    """One lender of connections, and the rules that are left out on them.
 
     Each new connection is asked whether its database is the one that `witness` knew; one that is not holds the fleet
     before any statement of ours is made.
     """
 
-    def __init__(self, pool: Pool, left_out: frozenset[str] = frozenset(), *, witness: Witness | None = None) -> None:
-        self._pool = pool
+    def __init__(
+        self, lender: Lender, left_out: frozenset[str] = frozenset(), *, witness: Witness | None = None
+    ) -> None:
+        self._lender = lender
         self.witness = witness or Witness()
         self._left_out = rules.check(left_out)
         self._offset: str | None = None
 
-    @contextmanager
-    def session(self, begin: str | None = None) -> Iterator[Session]:
-        """A session in autocommit; with `begin` it commits at the end and rolls back on an exception."""
-        pool = self._pool
-        try:
-            lent = pool.connect()
-        except (psycopg.Error, sqlalchemy.exc.TimeoutError) as error:
-            raise _translated(error) from error
-        try:
-            connection = self._fit(lent)
-            if "recognised" not in lent.info:
-                Session(connection, self._left_out).recognise(self.witness.mark)
-                lent.info["recognised"] = True
-            if begin is None:
-                yield Session(connection, self._left_out)
-            else:
-                connection.execute(begin, prepare=False)
-                yield Session(connection, self._left_out)
-                connection.commit()
-        except psycopg.Error as error:
-            self._drop_if_gone(pool, lent)
-            raise _translated(error) from error
-        except BaseException as stop:
-            if not isinstance(stop, Exception):
-                lent.invalidate()  # a signal in mid-exchange: what the connection will say next is unknown
-            raise
-        finally:
-            lent.close()  # the pool rolls back what was begun and not committed
-
     def rows(self, sql: str, **values: object) -> Sequence[Row]:
         """Every row of one statement, committed."""
-        with self.session() as session:
-            return session.rows(sql, **values)
+        return self._on_one(lambda lent: lent.exchange.rows(rules.numbered(sql, self._left_out), values))
 
     def row(self, sql: str, **values: object) -> Row | None:
         """The first row of one statement, committed; None for no row."""
-        with self.session() as session:
-            return session.row(sql, **values)
+        return self._on_one(lambda lent: lent.exchange.row(rules.numbered(sql, self._left_out), values))
 
     def one(self, sql: str, **values: object) -> Row:
         """The row of a statement that always answers with one, committed."""
@@ -132,8 +104,24 @@ class Database:
 
     def change(self, sql: str, **values: object) -> int:
         """How many rows one statement wrote, committed."""
-        with self.session() as session:
-            return session.change(sql, **values)
+        return self._on_one(lambda lent: lent.exchange.change(rules.numbered(sql, self._left_out), values))
+
+    @contextmanager
+    def session(self, begin: str | None = None) -> Iterator[Session]:
+        """A session in autocommit; with `begin` it commits at the end and rolls back on an exception."""
+        lent = self._take()
+        try:
+            self._fit(lent)
+            if begin is not None:
+                lent.connection.execute(begin, prepare=False)
+            yield Session(lent, self._left_out)
+            if begin is not None:
+                lent.connection.commit()
+        except BaseException as stop:
+            self._look_after(lent, stop)
+            raise
+        finally:
+            self._lender.give_back(lent)
 
     def transaction(self) -> AbstractContextManager[Session]:
         """Several statements, one commit; an exception from inside means that nothing was written."""
@@ -149,33 +137,51 @@ class Database:
             session.recognise(self.witness.mark)
 
     def set_offset(self, seconds: float) -> None:
-        """Move the database's clock, as this pool sees it, by `seconds` from the real one; for tests."""
+        """Move the database's clock, as this database's sessions see it, by `seconds` from the real one; for tests."""
         self._offset = f"{seconds} seconds"
 
     def close(self) -> None:
         """Give every connection back to the server."""
-        self._pool.dispose()
+        self._lender.forget_all()
 
-    def _fit(self, lent: PoolProxiedConnection) -> psycopg.Connection[Any]:
-        connection = _driver(lent)
-        if lent.info.get("offset") != self._offset:
-            connection.execute(_SET_OFFSET, [self._offset])
-            lent.info["offset"] = self._offset
-        return connection
+    def _on_one(self, ask: Callable[[Lent], T]) -> T:
+        """One statement on a connection that is nobody else's meanwhile."""
+        lent = self._take()
+        try:
+            self._fit(lent)
+            return ask(lent)
+        except BaseException as stop:
+            self._look_after(lent, stop)
+            raise
+        finally:
+            self._lender.give_back(lent)
 
-    def _drop_if_gone(self, pool: Pool, lent: PoolProxiedConnection) -> None:
-        """One that died with its server is not alone: the others would fail one call each."""
-        if not _driver(lent).closed:
+    def _take(self) -> Lent:
+        try:
+            return self._lender.take()
+        except psycopg.Error as error:
+            raise _translated(error) from error
+
+    def _fit(self, lent: Lent) -> None:
+        """What a connection has to be told once, before any statement of ours."""
+        if lent.offset != self._offset:
+            lent.connection.execute(_SET_OFFSET, [self._offset])
+            lent.offset = self._offset
+        if not lent.recognised:
+            Session(lent, self._left_out).recognise(self.witness.mark)
+            lent.recognised = True
+
+    def _look_after(self, lent: Lent, stop: BaseException) -> None:
+        """What an exception says about the connection. Raises what it means to callers, if that is something else."""
+        if not isinstance(stop, Exception):
+            self._lender.drop(lent)  # a signal in mid-exchange: what the connection will say next is unknown
+        if not isinstance(stop, psycopg.Error):
             return
-        lent.invalidate()
-        if self._pool is pool:
-            self._pool = pool.recreate()
-            pool.dispose()
-
-
-def _driver(lent: PoolProxiedConnection) -> psycopg.Connection[Any]:
-    """The pool knows nothing of the driver that it keeps."""
-    return cast("psycopg.Connection[Any]", lent.driver_connection)
+        if lent.connection.closed:
+            self._lender.forget_all()  # one that died with its server is not alone: the others would fail a call each
+        meant = _translated(stop)
+        if meant is not stop:
+            raise meant from stop
 
 
 def _translated(error: Exception) -> Exception:

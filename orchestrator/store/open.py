@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator.store import connections, rules
+from orchestrator.store.connections import Manner
 from orchestrator.store.database import Database
 from orchestrator.store.flows.room import FlowTasks
 from orchestrator.store.items import Items
+from orchestrator.store.lending import Lender
 from orchestrator.store.operating import Operators
 from orchestrator.store.outbox import Outbox
 from orchestrator.store.queries import Queries
@@ -81,13 +84,17 @@ def open_store(  # noqa: PLR0913 -- each a setting of its own
     """
     rules.check(left_out)
     seen = Witness(witness)
-    hot = Database(connections.make_pool(database_url, connections.HOT_MANNER), left_out, witness=seen)
+    hot = Database(_lender(database_url, connections.HOT_MANNER), left_out, witness=seen)
 
     @functools.cache
     def slow_role() -> str | None:
         row = hot.row(_INSTALLATION)
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
-    slow = Database(connections.make_pool(database_url, connections.SLOW_MANNER, slow_role), left_out, witness=seen)
+    slow = Database(_lender(database_url, connections.SLOW_MANNER, slow_role), left_out, witness=seen)
     bounds = Bounds(max_turns, host_silence_seconds)
     return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, bounds=bounds)
+
+
+def _lender(url: str, manner: Manner, user: Callable[[], str | None] = lambda: None) -> Lender:
+    return Lender(connections.connector(url, manner, user), manner.patience_seconds)

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.domain.turn import StopReason
-from orchestrator.store.database import Session
+from orchestrator.store.exchange import Exchange
 from tests.store.flow_scene import FlowScene
 from tests.store.scene import Scene, started_move
 from tests.waiting import until
@@ -20,8 +20,8 @@ def test_a_checkpoint_is_one_statement_and_one_commit(flows, monkeypatch):
     """Step, lease and answer come from one execution of one prepared statement, in autocommit."""
     flows.run()
     seen = []
-    execute = Session._execute
-    monkeypatch.setattr(Session, "_execute", lambda self, sql, values: seen.append(sql) or execute(self, sql, values))
+    ask = Exchange._ask
+    monkeypatch.setattr(Exchange, "_ask", lambda self, sql, values: seen.append(sql) or ask(self, sql, values))
     before = flows.scene.one("select lease_until from turn where id = %s", flows.ref.turn_id)
     kept = flows.step()
     assert (kept.ours, kept.kept, len(seen)) == (True, True, 1)
