@@ -75,5 +75,13 @@ class Answer:
     parameters: Mapping[str, object] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A call of a step that took too long, and what is to be said of it: it goes on, and nobody listens."""
+
+    step: str
+    answer: Answer
+
+
 class FlowUnknown(LookupError):
     """No flow of that name can be found here; the message says where was looked, and what was found."""

@@ -5,10 +5,13 @@ The call always gives an answer, and an answer says no more than is known: only 
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
-from orchestrator.domain.call import Answer, Call, FlowUnknown, Said
+from orchestrator.domain.call import Answer, Call, FlowUnknown, Late, Said
 from orchestrator.domain.step import FlowContract
+
+T = TypeVar("T")
 
 
 class Flows(Protocol):
@@ -31,7 +34,17 @@ class Steps(Protocol):
     """Who calls a flow's functions."""
 
     def perform(self, call: Call, *, isolated: bool) -> Answer:
-        """Call it; returns after the call's time-out at the latest, plus what ending it takes. Never raises."""
+        """Call it; returns after the call's time-out at the latest, plus what ending it takes. Never raises.
+
+        In a walk that is watched it does not return at all when it is late.
+        """
+        ...
+
+    def watched(self, walk: Callable[[Late | None], T], *, shortest_seconds: float) -> T:
+        """What a walk over steps returns or raises, whose calls may all be late after `shortest_seconds` or more.
+
+        One that is in a call too long is abandoned in it, and begun anew with what is to be said of that call.
+        """
         ...
 
 
@@ -55,6 +68,11 @@ class NoFlows:
         """Nothing is called: there is nothing."""
         del isolated
         return Answer(Said.FAILED, reason=f"no flow is called {call.flow!r} here")
+
+    def watched(self, walk: Callable[[Late | None], T], *, shortest_seconds: float) -> T:
+        """The walk, plainly."""
+        del shortest_seconds
+        return walk(None)
 
 
 NO_FLOWS = NoFlows()

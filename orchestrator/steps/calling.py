@@ -6,13 +6,16 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from orchestrator.domain.call import Answer, Call, Part, Said
+from orchestrator.domain.call import Answer, Call, Late, Part, Said
 from orchestrator.flows import performing
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports.clock import Clock
 from orchestrator.ports.supervisor import EndedBy, Exit, ProcessOrder, Refusal, SpawnFailed, Supervisor
 from orchestrator.steps import beside, wire
+
+T = TypeVar("T")
 
 # What the worker does to a program that is no fault of the program's.
 _STOPPED = {
@@ -22,6 +25,8 @@ _STOPPED = {
     EndedBy.SHUTDOWN,
     EndedBy.SUPERVISOR_LOST,
 }
+# A walk is never abandoned in one of these: what it intended is for the walk that knows of it to settle.
+_OF_EFFECTS = {Part.PREPARE, Part.ACT, Part.LOOK_UP}
 
 
 class StepCalls:
@@ -44,10 +49,16 @@ class StepCalls:
         """Call it, in a process of its own or beside this thread."""
         return self._isolated(call) if isolated else self._beside(call)
 
+    def watched(self, walk: Callable[[Late | None], T], *, shortest_seconds: float) -> T:
+        """Let a walk make its calls beside it, without a change of threads for each."""
+        return beside.watched(walk, shortest_seconds)
+
     def _beside(self, call: Call) -> Answer:
         flow = self._flows.flow(call.flow)
         work = partial(performing.perform, flow, call, boot_seconds=self._clock.boot_seconds)
-        return beside.make(work, call.timeout_seconds) or _unfinished(call, _late(call))
+        late = Late(call.step, _unfinished(call, _late(call)))
+        make = beside.elsewhere if call.part in _OF_EFFECTS else beside.here
+        return make(work, call.timeout_seconds, late)
 
     def _isolated(self, call: Call) -> Answer:
         try:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
-from orchestrator.domain.call import Answer, Call, Part
+from orchestrator.domain.call import Answer, Call, Late, Part
 from orchestrator.domain.effect import EffectRecord, EffectStatus
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, StepContract
@@ -37,7 +37,10 @@ class NotOurs(Exception):
 
 @dataclass(slots=True)
 class Shift:
-    """A turn under way; `sent_at` is the boot clock's at its admission, `outputs` what is recorded."""
+    """A turn under way; `sent_at` is the boot clock's at its admission, `outputs` what is recorded.
+
+    `late` is the call in which this turn's walk was abandoned before.
+    """
 
     ports: Ports
     worker: Worker
@@ -45,6 +48,7 @@ class Shift:
     contract: FlowContract
     task: FlowTask
     sent_at: float
+    late: Late | None = None
     outputs: dict[str, object] = field(default_factory=dict)
     covered_until: float = 0.0
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from orchestrator import telemetry
 from orchestrator.domain import flow
-from orchestrator.domain.call import Answer, FlowUnknown, Part, Said
+from orchestrator.domain.call import Answer, FlowUnknown, Late, Part, Said
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
@@ -33,11 +33,19 @@ def _run(ports: Ports, worker: Worker, *, admitted: Admitted, sent_at: float) ->
         contract = _bound_to(ports, admitted)
     except FlowUnknown as misfit:
         return flow.misfit(str(misfit), "whoever deploys")
-    task = patience.persist(lambda: ports.store.flows.load(admitted.ref))
-    if task is None:
-        return None
+
+    def walk(late: Late | None) -> Ending | None:
+        """From what is recorded, as far as it goes; `late` is a call in which it was abandoned before."""
+        task = patience.persist(lambda: ports.store.flows.load(admitted.ref))
+        return _go(Shift(ports, worker, admitted, contract, task, sent_at, late)) if task is not None else None
+
+    if contract.isolated:
+        return walk(None)
+    return ports.steps.watched(walk, shortest_seconds=min(step.timeout_seconds for step in contract.steps))
+
+
+def _go(shift: Shift) -> Ending | None:
     try:
-        shift = Shift(ports, worker, admitted, contract, task, sent_at)
         return undoing.walk(shift) if shift.is_undoing else _walk(shift)
     except NotOurs:
         return None
@@ -89,6 +97,9 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
 
 
 def _answer(shift: Shift, step: StepContract) -> Answer | Ending:
+    if shift.late is not None and shift.late.step == step.name:
+        late, shift.late = shift.late, None
+        return late.answer
     if step.kind is not NodeKind.DECISION:
         return shift.perform(step, Part.RUN)
     if step.proposer is None:
