@@ -14,6 +14,7 @@ from orchestrator.domain.writeback import Write
 from orchestrator.ports.store import StepRecord, TurnRef
 from orchestrator.store import workspaces, writes
 from orchestrator.store.database import Database
+from orchestrator.store.plans import RUNNING
 
 _EXTEND = """
         update turn
@@ -21,9 +22,9 @@ _EXTEND = """
                 stationkeeper_clock() + make_interval(secs => :lease_seconds),
                 coalesce(turn.step_deadline_at, 'infinity')),
             transcript = coalesce(cast(:transcript as text), turn.transcript)"""
-_OURS = """turn.id = :turn_id
+_OURS = f"""turn.id = :turn_id
             and turn.fence = :fence and turn.token = :token -- rule: fence
-            and turn.status = 'running' and turn.death is null -- rule: fence
+            and {RUNNING} and turn.death is null -- rule: fence
             and turn.cancel is null -- rule: cancel
             and (turn.deadline_at is null or turn.deadline_at > stationkeeper_clock()) -- rule: deadline
             and not exists (select from step where step.turn_id = turn.id and step.ordinal = :ordinal)"""

@@ -13,13 +13,14 @@ from uuid import UUID
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Renewal, TurnRef
 from orchestrator.store.database import Database
+from orchestrator.store.plans import RUNNING
 
-_RENEW = """
+_RENEW = f"""
     with locked as (
         select turn.id, turn.cancel,
             (true
                 and turn.fence = asked.fence and turn.token = asked.token -- rule: fence
-                and turn.status = 'running' and turn.death is null -- rule: fence
+                and {RUNNING} and turn.death is null -- rule: fence
             ) as ours
         from turn join unnest(cast(:ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]))
             as asked (id, fence, token) on asked.id = turn.id
@@ -38,13 +39,13 @@ _RENEW = """
 """
 
 
-_LOST = """
+_LOST = f"""
     select asked.id
     from unnest(cast(:ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[])) as asked (id, fence, token)
     left join turn on turn.id = asked.id
     where not (true
         and turn.fence = asked.fence and turn.token = asked.token -- rule: fence
-        and turn.status = 'running' and turn.death is null -- rule: fence
+        and {RUNNING} and turn.death is null -- rule: fence
     ) or turn.id is null
 """
 

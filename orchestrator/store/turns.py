@@ -12,6 +12,7 @@ from orchestrator.ports.store import Admitted, Owner, Renewal, StepRecord, TurnR
 from orchestrator.store import admitting, checkpointing, concluding, losing, renewing
 from orchestrator.store.concluding import Parting
 from orchestrator.store.database import Database, Row, Session
+from orchestrator.store.plans import RUNNING
 
 # Workflow, item, turn: the order of locks.
 _LOCK_WORKFLOW = """
@@ -19,13 +20,13 @@ _LOCK_WORKFLOW = """
     where turn.id = :turn_id
     for no key update of workflow
 """
-_LOCK_OURS = """
+_LOCK_OURS = f"""
     select turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.cancel,
         turn.status in ('queued', 'running') as is_open
     from turn join item on item.key = turn.item_key
     where turn.id = :turn_id
         and turn.fence = :fence and turn.token = :token -- rule: fence
-        and turn.status = 'running' and turn.death is null -- rule: fence
+        and {RUNNING} and turn.death is null -- rule: fence
     for no key update of item for no key update of turn
 """
 # Our own conclusion, when its answer was lost: nobody else ends a running turn in another way than as lost.

@@ -14,11 +14,12 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.task import TaskStatus
 from orchestrator.ports.store import TurnRef
 from orchestrator.store.database import Database
+from orchestrator.store.plans import RUNNING
 
-_OURS = """turn.fence = :fence and turn.token = :token -- rule: fence
-            and turn.status = 'running' and turn.death is null -- rule: fence
+_OURS = f"""turn.fence = :fence and turn.token = :token -- rule: fence
+            and {RUNNING} and turn.death is null -- rule: fence
 """
-_SILENT = """turn.status = 'running' and turn.lease_until < stationkeeper_clock()
+_SILENT = f"""{RUNNING} and turn.lease_until < stationkeeper_clock()
 """
 _CONCLUDE = """
     with ours as (

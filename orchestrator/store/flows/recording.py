@@ -17,10 +17,11 @@ from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Card, Failure, FlowStep, FlowTask, Kept, Recorded, TurnRef
 from orchestrator.store.database import Database
+from orchestrator.store.plans import RUNNING
 
-OURS = """turn.id = :turn_id
+OURS = f"""turn.id = :turn_id
             and turn.fence = :fence and turn.token = :token -- rule: fence
-            and turn.status = 'running' and turn.death is null -- rule: fence"""
+            and {RUNNING} and turn.death is null -- rule: fence"""
 MAY_GO_ON = f"""{OURS}
             and turn.cancel is null -- rule: cancel
             and (turn.deadline_at is null or turn.deadline_at > stationkeeper_clock()) -- rule: deadline"""
