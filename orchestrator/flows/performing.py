@@ -7,7 +7,7 @@ of ending the process becomes an answer.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ def perform(flow: Flow, call: Call, *, boot_seconds: Callable[[], float]) -> Ans
     """Make the call. Never raises, whatever the function does."""
     try:
         node = flow.step(call.step)
-        known = _known(flow, call)
-    except Exception as error:  # noqa: BLE001 -- stored values that do not fit are an answer like any other
+    except LookupError as error:
         return Answer(Said.FAILED, reason=_told(error))
+    known = _Known(flow, call)
     match node, call.part:
         case Step(), Part.RUN:
             return _run(node, known)
@@ -74,7 +74,7 @@ def _run(node: Step, known: Mapping[str, Any]) -> Answer:
     return _output(node, output)
 
 
-def _decide(node: Decision, known: Mapping[str, Any], authority: frozenset[str]) -> Answer:
+def _decide(node: Decision, known: _Known, authority: frozenset[str]) -> Answer:
     """A function stands for the agent."""
     assert callable(node.agent)  # noqa: S101 -- the caller has looked
     try:
@@ -97,7 +97,7 @@ def _prompt(node: Decision, known: Mapping[str, Any]) -> Answer:
     return Answer(Said.DONE, text)
 
 
-def _judge_left(node: Decision, known: Mapping[str, Any], call: Call) -> Answer:
+def _judge_left(node: Decision, known: _Known, call: Call) -> Answer:
     """What an agent program left as its proposal."""
     folder, summary = Path(str(call.parameters["folder"])), str(call.parameters["summary"])
     try:
@@ -107,7 +107,7 @@ def _judge_left(node: Decision, known: Mapping[str, Any], call: Call) -> Answer:
     return _judge(node, raw, known, authority=call.authority)
 
 
-def _judge(node: Decision, raw: object, known: Mapping[str, Any], *, authority: frozenset[str]) -> Answer:
+def _judge(node: Decision, raw: object, known: _Known, *, authority: frozenset[str]) -> Answer:
     """Schema, authority, policy with the current state; the first that says no is the reason."""
     try:
         proposal = _accepted(node.accept, raw)
@@ -118,7 +118,7 @@ def _judge(node: Decision, raw: object, known: Mapping[str, Any], *, authority: 
         if needed is not None and needed not in authority:
             given = ", ".join(sorted(authority)) or "nothing"
             return Answer(Said.REFUSED, reason=f"authority: it needs {needed!r}; the task was given {given}")
-        told = {**known, PROPOSAL: proposal}
+        told = known.plus(PROPOSAL, proposal)
         objection = node.policy(**_arguments(node.policy, told)) if node.policy is not None else None
     except BaseException as error:  # noqa: BLE001 -- a function may raise anything
         return _failure(node, error)
@@ -129,8 +129,8 @@ def _judge(node: Decision, raw: object, known: Mapping[str, Any], *, authority: 
 
 def _prepare(node: Effect, known: Mapping[str, Any], call: Call) -> Answer:
     """The key, and the exact parameters: from here on they come from the ledger."""
-    outputs = {name: value for name, value in known.items() if name not in {INPUT, TASK}}
     try:
+        outputs = {name: value for name, value in known.items() if name not in {INPUT, TASK}}
         key: object = node.key(State(call.task, known.get(INPUT), outputs))
         takes = {name: kind for name, kind in signatures.of(node.act).takes.items() if name != KEY}
         parameters = {name: _plain(kind, known[name]) for name, kind in takes.items()}
@@ -184,13 +184,36 @@ def _look_up(node: Effect, known: Mapping[str, Any], call: Call) -> Answer:
     return answer if answer.said is Said.DONE else Answer(Said.UNKNOWN, reason=answer.reason)
 
 
-def _known(flow: Flow, call: Call) -> dict[str, Any]:
-    """Everything that a function may ask for, as its types have it."""
-    known: dict[str, Any] = {TASK: call.task, INPUT: _typed(checking.input_of(flow), call.input)}
-    for node in flow.steps:
-        if node.name in call.outputs:
-            known[node.name] = _typed(checking.output_of(node), call.outputs[node.name])
-    return known
+class _Known(Mapping[str, Any]):
+    """Everything that a function may ask for, as its types have it: made when it is asked for, since few ask for all.
+
+    Raises what a type says of a stored value that does not fit.
+    """
+
+    def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] | None = None) -> None:
+        self._flow, self._call, self._more = flow, call, more or {}
+
+    def plus(self, name: str, value: object) -> _Known:
+        """The same, and this."""
+        return _Known(self._flow, self._call, {**self._more, name: value})
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self._more:
+            return self._more[name]
+        if name == TASK:
+            return self._call.task
+        if name == INPUT:
+            return _typed(checking.input_of(self._flow), self._call.input)
+        if name not in self._call.outputs:
+            raise KeyError(name)
+        return _typed(checking.output_of(self._flow.step(name)), self._call.outputs[name])
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (TASK, INPUT, *self._more)
+        yield from (node.name for node in self._flow.steps if node.name in self._call.outputs)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _arguments(function: Callable[..., Any], known: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,10 +60,10 @@ class _Watch:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._call: tuple[float, Late] | None = None
+        self._call: tuple[float, Callable[[], Late]] | None = None
         self._is_abandoned = False
 
-    def call(self, work: Callable[[], Answer], seconds: float, late: Late) -> Answer:
+    def call(self, work: Callable[[], Answer], seconds: float, late: Callable[[], Late]) -> Answer:
         """Make it. Raises Abandoned when it took too long, and somebody has said so."""
         self._call = (time.monotonic() + seconds, late)
         answer = work()
@@ -84,7 +84,7 @@ class _Watch:
             if self._call is None or self.left() > 0:
                 return None
             self._is_abandoned = True
-            return self._call[1]
+            return self._call[1]()
 
 
 class _Own(threading.local):
@@ -114,12 +114,12 @@ def watched(walk: Walk[T], shortest_seconds: float) -> T:
         _own.hand = None
 
 
-def here(work: Callable[[], Answer], seconds: float, late: Late) -> Answer:
+def here(work: Callable[[], Answer], seconds: float, late: Callable[[], Late]) -> Answer:
     """The answer of a call, made here and now in a walk that is watched: if it is late, this never returns."""
     return _own.watch.call(work, seconds, late) if _own.watch is not None else elsewhere(work, seconds, late)
 
 
-def elsewhere(work: Callable[[], Answer], seconds: float, late: Late) -> Answer:
+def elsewhere(work: Callable[[], Answer], seconds: float, late: Callable[[], Late]) -> Answer:
     """The answer of a call that takes at most so long. One that takes longer goes on, and nobody listens."""
     hand = _hand()
     hand.take(work)
@@ -127,7 +127,7 @@ def elsewhere(work: Callable[[], Answer], seconds: float, late: Late) -> Answer:
         return hand.answer(seconds)  # type: ignore[return-value] # what the work returned
     except queue.Empty:
         _own.hand = None
-        return late.answer
+        return late().answer
 
 
 def _hand() -> _Hand:

@@ -56,7 +56,7 @@ class StepCalls:
     def _beside(self, call: Call) -> Answer:
         flow = self._flows.flow(call.flow)
         work = partial(performing.perform, flow, call, boot_seconds=self._clock.boot_seconds)
-        late = Late(call.step, _unfinished(call, _late(call)))
+        late = partial(_late, call)
         make = beside.elsewhere if call.part in _OF_EFFECTS else beside.here
         return make(work, call.timeout_seconds, late)
 
@@ -93,7 +93,7 @@ def _without_a_word(call: Call, ended: Exit) -> Answer:
         said = Said.UNKNOWN if call.part in {Part.ACT, Part.LOOK_UP} else Said.STOPPED
         return Answer(said, reason=f"stopped: {ended.ended_by.value}")
     if ended.ended_by is not EndedBy.EXITED:
-        return _unfinished(call, _late(call))
+        return _late(call).answer
     how = f"signal {ended.signal}" if ended.code is None else f"exit code {ended.code}"
     return _unfinished(call, f"its process ended with {how} before it answered")
 
@@ -103,5 +103,5 @@ def _unfinished(call: Call, reason: str) -> Answer:
     return Answer(Said.UNKNOWN if call.part in {Part.ACT, Part.LOOK_UP} else Said.TRY_AGAIN, reason=reason)
 
 
-def _late(call: Call) -> str:
-    return f"it ran longer than {call.timeout_seconds:g} s"
+def _late(call: Call) -> Late:
+    return Late(call.step, _unfinished(call, f"it ran longer than {call.timeout_seconds:g} s"))

@@ -60,17 +60,20 @@ _DECISION = f"""
 _KEPT_BEFORE = """
     select 1 from step where turn_id = :turn_id and ordinal = :ordinal and name = :name
 """
+# Who paused goes on: by its turn, so that no task but this one is looked at.
+_WAKE = f"""
+    update task set status = 'running'
+    where task.id = (select turn.task_id from turn
+            where {OURS}
+        )
+        and task.status in ('unknown', 'waiting_input', 'waiting_approval')
+"""
 _LOAD = f"""
     with ours as (
         select turn.id, turn.task_id from turn
         where {OURS}
-    ), woken as (
-        update task set status = 'running' from ours
-        where task.id = ours.task_id and task.status in ('unknown', 'waiting_input', 'waiting_approval')
-        returning task.id
     )
-    select task.id, case when exists (select from woken) then 'running' else task.status end as status, task.input,
-        task.authority, task.cancel, stationkeeper_clock() as now,
+    select task.id, task.status, task.input, task.authority, task.cancel, stationkeeper_clock() as now,
         (select jsonb_agg(jsonb_build_object('name', step.name, 'output', step.output, 'ends', step.ends))
             from step where step.task_id = task.id) as steps,
         (select jsonb_agg(to_jsonb(effect) || jsonb_build_object('sender_is_dead', effect.vouched
@@ -88,12 +91,19 @@ _FAIL = """
     on conflict do nothing
     returning 1
 """
+# What a turn does not go on in.
+_PAUSED = frozenset(
+    status.value for status in (TaskStatus.UNKNOWN, TaskStatus.WAITING_INPUT, TaskStatus.WAITING_APPROVAL)
+)
 
 
 def load(hot: Database, ref: TurnRef) -> FlowTask | None:
     """The task of a turn of ours, which is running from here on; None when the turn is not ours."""
     row = hot.row(_LOAD, **named(ref))
-    if row is None:
+    if row is not None and row.status in _PAUSED:
+        hot.change(_WAKE, **named(ref))
+        row = hot.row(_LOAD, **named(ref))
+    if row is None or row.status in _PAUSED:
         return None
     return FlowTask(
         task_id=row.id,
