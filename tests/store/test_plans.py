@@ -1,4 +1,4 @@
-"""A statement that knows its turn's id reads that turn, however many others run and however little the planner knows."""
+"""A statement that knows its turn reads that turn, however many others run and however little the planner knows."""
 
 import json
 
