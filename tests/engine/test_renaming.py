@@ -38,7 +38,8 @@ class Files:
 @pytest.fixture
 def host(world):
     """A process on a host of its own that sees these files, after its first look."""
-    world.store.slow.change("delete from reconciler; delete from workflow_version; delete from workflow")
+    for table in ("reconciler", "workflow_version", "workflow"):
+        world.store.slow.change(f"delete from {table}")
 
     def watch(**bodies):
         files = Files(**bodies)
