@@ -46,6 +46,7 @@ class StopReason(Enum):
     MOVED_AWAY = "moved_away"  # a person moved the item out of its active states
     NOT_VISIBLE = "not_visible"  # the item was absent from two separate reads
     CANCELLED = "cancelled"  # a person's command
+    SERVED_ELSEWHERE = "served_elsewhere"  # another installation works on the card, and was first
     ATTEMPTS_SPENT = "attempts_spent"  # the attempt cap was reached
     SESSIONS_SPENT = "sessions_spent"  # the session cap was reached
     BUDGET_SPENT = "budget_spent"  # a budget was used up
@@ -157,7 +158,15 @@ class Parked:
 Conclusion = End | Handoff | Recheck | Parked
 
 # Stops that come from outside the agent and say for themselves what becomes of the task.
-_TAKEN_AWAY = frozenset({StopReason.TERMINAL_SEEN, StopReason.MOVED_AWAY, StopReason.NOT_VISIBLE, StopReason.CANCELLED})
+_TAKEN_AWAY = frozenset(
+    {
+        StopReason.TERMINAL_SEEN,
+        StopReason.MOVED_AWAY,
+        StopReason.NOT_VISIBLE,
+        StopReason.CANCELLED,
+        StopReason.SERVED_ELSEWHERE,
+    }
+)
 
 
 # Stops that are nobody's failure: the turn is opened again as it was.

@@ -10,9 +10,10 @@ from orchestrator.domain import contract
 from orchestrator.domain.hold import Hold, HoldKind
 from orchestrator.domain.records import ItemRecord, Records
 from orchestrator.domain.select import Wait
+from orchestrator.domain.serving import Mark
 from orchestrator.domain.turn import StopReason, TurnLimits
-from orchestrator.ports.store import Opened, Opening, Refused, TickGrant
-from orchestrator.store import cancelling, holds, leaving, losing, opening, records, waits
+from orchestrator.ports.store import Opened, Opening, Refused, Sight, TickGrant
+from orchestrator.store import cancelling, holds, leaving, losing, opening, records, serving, waits
 from orchestrator.store.database import Database
 from orchestrator.store.records import Bounds
 
@@ -46,6 +47,10 @@ class Items:
     def open_turns(self, wanted: Sequence[Opening]) -> Sequence[Opened | Refused]:
         """Open each item's next turn `queued` with the next fence, or say why not; in one transaction."""
         return opening.open_turns(self._database, wanted, max_turns=self._bounds.max_turns)
+
+    def give_way(self, sight: Sight) -> Mark | None:
+        """Remember others' marks; where one is fresh and comes before ours, hold the item and stop its turn."""
+        return serving.give_way(self._database, sight, served_seconds=self._bounds.served_seconds)
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
         """Remember that the turns' messages were given to the broker just now."""

@@ -13,6 +13,7 @@ from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
 from orchestrator.domain.home import Home, Reach
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
 from orchestrator.domain.rest import Rest
+from orchestrator.domain.serving import SERVED_SECONDS
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
@@ -128,10 +129,14 @@ HOST_SILENCE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`max_turns` is the fleet's cap (None: none), `host_silence_seconds` the silence past which a host is gone."""
+    """`max_turns` is the fleet's cap (None: none), `host_silence_seconds` the silence past which a host is gone.
+
+    `served_seconds` is how long a mark of ours or of another installation counts that stands unchanged.
+    """
 
     max_turns: int | None = None
     host_silence_seconds: float = HOST_SILENCE_SECONDS
+    served_seconds: float = SERVED_SECONDS
 
 
 def read(database: Database, grant: TickGrant, bounds: Bounds) -> Records:
