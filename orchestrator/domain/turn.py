@@ -51,6 +51,7 @@ class StopReason(Enum):
     SESSIONS_SPENT = "sessions_spent"  # the session cap was reached
     BUDGET_SPENT = "budget_spent"  # a budget was used up
     STALLED = "stalled"  # the agent said nothing for too long
+    REPEATED = "repeated"  # the agent made the same few calls over and over
     TIMED_OUT = "timed_out"  # the turn took too long
     AGENT_FAILED = "agent_failed"  # the agent reported failure, or exited non-zero
     NO_EVIDENCE = "no_evidence"  # the agent exited 0, said nothing and changed nothing
@@ -252,7 +253,9 @@ def _failed(ending: Ending, counters: Counters, *, limits: TurnLimits, now: date
         max_backoff_ms=limits.max_retry_backoff_ms,
         retry_after_seconds=ending.retry_after_seconds,
     )
-    return Recheck(due_at, TurnStatus.FAILED, ending.stop, counters)
+    # A conversation that goes round in circles is not gone on with.
+    keeps = ending.stop is not StopReason.REPEATED
+    return Recheck(due_at, TurnStatus.FAILED, ending.stop, counters, keep_session=keeps)
 
 
 def _continued(counters: Counters, limits: TurnLimits, now: datetime) -> Conclusion:

@@ -9,7 +9,7 @@ from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.push import Branch
 from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Hook
-from orchestrator.engine import evidence, hooks, patience, pushes, refused
+from orchestrator.engine import evidence, hooks, patience, pushes, refused, watching
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
@@ -115,9 +115,12 @@ def _run_agent(desk: Desk, order: AgentTurn) -> Ending:
         return _not_started(fault)
     except AgentMisconfigured as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
-    for event in session.events():
-        _record(desk, event)
-    return session.ending()
+    return watching.heard(
+        session,
+        lambda event: _record(desk, event),
+        most_repeats=desk.workflow.agent.max_repeated_calls,
+        flagged=lambda: desk.ports.supervisor().cancelled(order.turn_id),
+    )
 
 
 def _not_started(fault: SpawnFailed) -> Ending:
