@@ -39,6 +39,7 @@ def prepare(desk: Desk) -> Ready | Ending | None:
     if isinstance(branch, Ending):
         return branch
     try:
+        _check_root(desk)
         start, has_hook = pushes.start(desk, branch), Hook.AFTER_CREATE in desk.workflow.hooks.commands
         workspace = desk.ports.workspaces.prepare(
             desk.workflow.workspace, desk.item.identifier, start=start, has_hook=has_hook
@@ -55,6 +56,18 @@ def prepare(desk: Desk) -> Ready | Ending | None:
     if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     return Ready(desk, workspace, prompt, branch)
+
+
+def _check_root(desk: Desk) -> None:
+    """A root that every host is to see must be one folder: else the work of a card is looked for where it is not."""
+    settings = desk.workflow.workspace
+    if not settings.shared:
+        return
+    root = desk.ports.workspaces.root(settings)
+    if patience.persist(lambda: desk.ports.store.workspaces.shared_root(root.path, root.id)) != root.id:
+        here = f"on host {desk.worker.identity.host} it is another folder than the hosts before it saw"
+        remedy = "mount the same one here, or take workspace.shared out"
+        raise WorkspaceFailed(f"{root.path}: workspace.shared says that every host sees it, and {here}; {remedy}")
 
 
 def run(ready: Ready) -> Ending | None:

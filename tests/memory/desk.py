@@ -15,7 +15,7 @@ from orchestrator.ports.agent import AgentEvent, AgentTurn
 from orchestrator.ports.hooks import HookEnd, HookOrder
 from orchestrator.ports.store import Made, Renewal, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, Running, SpawnFailed
-from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
+from orchestrator.ports.workspaces import Root, Workspace, WorkspaceFailed
 
 # What a supervisor subtracts from a lease, so that a program is frozen before anybody may take its turn over.
 GRACE_SECONDS = 5.0
@@ -31,7 +31,7 @@ class MemoryWorkspaces:
 
     `finished` are those whose making is complete; `undone` counts what was taken back. Items in `unfinished` have work
     that would be lost; `kept` and `removed` say what became of it; `broken` is why nothing can be removed;
-    `starts` are the commits from which each turn was told to begin.
+    `starts` are the commits from which each turn was told to begin, `disk` is what is mounted as the root.
     """
 
     changed: bool = False
@@ -42,6 +42,11 @@ class MemoryWorkspaces:
     removed: list[str] = field(default_factory=list)
     broken: str | None = None
     starts: list[str | None] = field(default_factory=list)
+    disk: str = "disk"
+
+    def root(self, settings: WorkspaceSettings) -> Root:
+        """The folder that this host has mounted."""
+        return Root(Path(settings.root), self.disk)
 
     def prepare(
         self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True

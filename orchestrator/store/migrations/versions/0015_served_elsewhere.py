@@ -1,4 +1,4 @@
-"""What other installations say on the cards that we serve too, and since when we have seen it said so."""
+"""What other installations say on our cards and since when; which folder a root is that several hosts share."""
 
 from alembic import op
 
@@ -17,8 +17,15 @@ _MARK = """
         primary key (item_key, installation)
     )
 """
+_ROOT = """
+    create table shared_root (
+        path text primary key,
+        id   text not null                   -- as the file in it says; a host that finds another sees another folder
+    )
+"""
 
 
 def upgrade() -> None:
-    """A table of its own: most cards are served by nobody else, and have no row."""
+    """Tables of their own: most cards are served by nobody else, and most roots are one host's."""
     op.execute(_MARK)
+    op.execute(_ROOT)
