@@ -43,6 +43,18 @@ def columns(launcher):
     return {card.status for card in boardfile.tasks(launcher.stage.board.path)}
 
 
+def await_look(launcher):
+    """Wait until its workers are there and it has looked at the board: from here on it begins as soon as it may."""
+    card = launcher.stage.board.cards[0].id
+
+    def ready():
+        workers = json.loads(launcher.orchestrator("status", "--json").stdout or "{}").get("workers", [])
+        has_slots = any(worker["slots"] for worker in workers)
+        return has_slots and "not_active" in launcher.orchestrator("explain", card).stdout
+
+    until(ready, timeout_seconds=PATIENCE_SECONDS, what="a first look at the board")
+
+
 def spells(launcher):
     """From when to when an agent of an installation was at work on each card, by the agents' own log."""
     found = defaultdict(list)
@@ -64,6 +76,8 @@ def test_two_launchers_at_one_board_do_not_work_on_one_card(pair):
     drag_all(ours, "On Hold")
     for launcher in pair:
         launcher.up()
+    for launcher in pair:
+        await_look(launcher)
     drag_all(ours, "To Do")
     until(lambda: columns(ours) == {"In Review"}, timeout_seconds=PATIENCE_SECONDS, what="every card in review")
 
