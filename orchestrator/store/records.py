@@ -29,6 +29,7 @@ _ITEMS = """
         union
         select hold.item_key from hold join item on item.key = hold.item_key
         where item.workflow = :workflow and hold.lifted_at is null
+            and (hold.until is null or hold.until > stationkeeper_now()) -- nobody closes one whose time passed
         union
         select outbox.item_key from outbox
         where outbox.workflow = :workflow and outbox.act = 'move' and outbox.status in ('pending', 'claimed', 'unknown')
