@@ -33,6 +33,11 @@ def elsewhere(run: Run, tracker: Tracker, item: Item) -> Wait | None:
     return Wait(NotDispatched.SERVED_ELSEWHERE, f"installation {first.installation}")
 
 
+def may_have_moved(ports: Ports, tracker: Tracker, item_id: str) -> bool:
+    """Whether a move of the card may be another installation's, which works on it now. Raises TrackerError."""
+    return any(mark.installation != ports.store.installation for mark in _marks(tracker, item_id))
+
+
 def say(ports: Ports, tracker: Tracker, claimed: Claimed, *, state: str) -> str | None:
     """Post a comment, with our mark while the card's business is open. Raises TrackerError.
 

@@ -72,6 +72,10 @@ class Items:
         """End the holds of an item because of what a person did on the board. False: not as the record shows it."""
         return cancelling.lift_holds(self._database, record, reason)
 
+    def holds_follow(self, record: ItemRecord, state: str) -> bool:
+        """The holds of an item that a machine moved stand on it where it is now. False: not as the record shows it."""
+        return cancelling.holds_follow(self._database, record, state)
+
     def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:
         """End the queued turn of an item whose host is gone, and hold it where `reason` says why. False: changed."""
         return leaving.leave(self._database, record, reason, workflow=workflow)

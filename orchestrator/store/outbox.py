@@ -116,7 +116,6 @@ _TURN_MOVED = """
 _WRITTEN_BY = """
     select outbox.turn_id, installation.id as installation from outbox, installation where outbox.id = :id
 """
-_HOLDS_MOVED = "update hold set state_seen = :state where item_key = :item_key and lifted_at is null"
 
 # How the key of a status comment goes on behind the installation.
 _STATUS_KEY = keys.status_comment_key("")
@@ -187,7 +186,7 @@ def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None
     session.change(_MOVED, item_key=claimed.item_key, state=state)
     if state is not None:
         session.change(_TURN_MOVED, item_key=claimed.item_key, state=state, state_folded=contract.fold(state))
-        session.change(_HOLDS_MOVED, item_key=claimed.item_key, state=state)
+        session.change(holds.FOLLOW, item_key=claimed.item_key, state=state)
 
 
 def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:

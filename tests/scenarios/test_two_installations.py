@@ -168,6 +168,27 @@ def test_a_person_who_releases_the_card_is_believed(pair):
     assert (started(ours, theirs), theirs.state("A-1")) == ([1, 1], "In Review")
 
 
+def test_no_move_of_another_installation_ends_a_hold_of_ours(pair):
+    """It takes the card that waits for a person here, moves it, and gives it up as well: nobody has looked yet."""
+    ours, theirs = pair
+    ours.add("A-1")
+    ours.script("A-1", Outcome.BLOCKED)
+    ours.tick()
+    ours.deliver()
+    theirs.script("A-1", *[Outcome.FAILED] * 3)
+    theirs.agents.during = lambda _turn: (theirs.relay(), ours.settle_down())
+    theirs.run_until_quiet()
+    assert ours.state("A-1") == "In Progress"
+    ours.run_until_quiet()
+    standing = "select kind from hold where lifted_at is null"
+    assert (ours.rows(standing), theirs.rows(standing)) == ([("blocked",)], [("dead_letter",)])
+    assert started(ours, theirs) == [1, 3]
+    ours.drag("A-1", "Rework")  # a person's hand ends both
+    theirs.run_until_quiet()
+    ours.run_until_quiet()
+    assert (ours.rows(standing), theirs.rows(standing)) == ([], [])
+
+
 def test_what_an_agent_says_is_no_mark(pair):
     """A summary with the very line in it stands below the second line of the comment."""
     ours, theirs = pair

@@ -104,6 +104,10 @@ class ItemStore(Protocol):
         """End the holds of an item because of what a person did on the board; makes its open task due."""
         ...
 
+    def holds_follow(self, record: ItemRecord, state: str) -> bool:
+        """A machine moved the held card: its holds stand on it where it is now, as after a move of ours."""
+        ...
+
     def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:
         """The host of the item's work is gone: end its queued turn; with `reason` hold the item and tell the card."""
         ...
