@@ -104,27 +104,24 @@ class Settings(pydantic.BaseModel):
     # Past this a host without a worker is gone: longer than a reboot, and than an agent is left frozen there.
     host_silence_seconds: Seconds = 600
 
+    # How long a mark on a card counts that stands unchanged. Renewed at each third; the rest outlasts a frozen agent.
+    served_seconds: Seconds = 900
+
     # This host's name for records and queues. By default the one that its state folder keeps, at first the machine's.
     host: Annotated[str, pydantic.Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")] | None = None
 
     beat_seconds: Seconds = 1  # the worker's sign of life to its supervisor, and beat's ring: well below the grace
 
-    # A queued turn whose message is older than this is published again: it bounds what a lost message costs.
-    requeue_seconds: Seconds = 10
+    requeue_seconds: Seconds = 10  # a queued turn is published again then: it bounds what a lost message costs
 
-    # How long kept work that nobody fetched stays, in days; half a year is past any holiday. 0: for ever.
-    kept_days: Annotated[int, pydantic.Field(ge=0)] = 180
-
-    # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
-    heartbeat_file: Path | None = None
+    kept_days: Annotated[int, pydantic.Field(ge=0)] = 180  # kept work stays so long; past any holiday. 0: for ever
+    heartbeat_file: Path | None = None  # touched at each beat by whoever runs a main loop: a health check asks its age
 
     # Flows as module:NAME or path/to/file.py:NAME, separated by commas. None by default: a board needs none.
     flows: Annotated[tuple[str, ...], pydantic.BeforeValidator(_words)] = ()
 
     sabotage: Sabotage | None = None
-
-    # The one card that ticks may start; set by `run` for a system that it starts for that card.
-    only: str | None = None
+    only: str | None = None  # the one card that ticks may start; set by `run` for a system that it starts for it
 
     @pydantic.model_validator(mode="after")
     def _lease_outlives_what_it_contains(self) -> Self:
@@ -133,6 +130,9 @@ class Settings(pydantic.BaseModel):
                 f"a lease of {self.lease_seconds:g} s, expected more than grace and two renewals "
                 f"({self.grace_seconds:g} s + 2 * {self.renewal_seconds:g} s)"
             )
+        if self.served_seconds <= (least := 1.5 * (self.lease_seconds + self.freeze_limit_seconds)):
+            mark = f"marks that count for {self.served_seconds:g} s"
+            raise ValueError(f"{mark}, expected more than one and a half of lease and freeze limit ({least:g} s)")
         if self.host_silence_seconds <= self.lease_seconds:
             silence = f"a host's silence of {self.host_silence_seconds:g} s"
             raise ValueError(f"{silence}, expected more than the lease ({self.lease_seconds:g} s)")
@@ -151,6 +151,7 @@ VARIABLES = {
     "freeze_limit_seconds": "STATIONKEEPER_FREEZE_LIMIT_SECONDS",
     "beat_seconds": "STATIONKEEPER_BEAT_SECONDS",
     "host_silence_seconds": "STATIONKEEPER_HOST_SILENCE_SECONDS",
+    "served_seconds": "STATIONKEEPER_SERVED_SECONDS",
     "host": "STATIONKEEPER_HOST",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "kept_days": "STATIONKEEPER_KEPT_DAYS",
@@ -264,16 +265,15 @@ def _services(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _run_file(path: Path) -> dict[str, object]:
+    again = "stop the system, remove the file, start again"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise NotConfigured(
-            f"{path}: cannot be read ({error}); stop the system, remove the file, start again"
-        ) from error
+        raise NotConfigured(f"{path}: cannot be read ({error}); {again}") from error
     if not isinstance(found, dict):
-        raise NotConfigured(f"{path}: expected an object, found {type(found).__name__}; remove the file, start again")
+        raise NotConfigured(f"{path}: expected an object, found {type(found).__name__}; {again}")
     return found
 
 

@@ -32,6 +32,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
             requeue_seconds=found.requeue_seconds,
             max_turns=found.max_turns,
             host_silence_seconds=found.host_silence_seconds,
+            served_seconds=found.served_seconds,
             witness=found.state_dir / "witness",
         ),
         leases=leases.RedisLeases(found.redis_url),

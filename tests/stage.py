@@ -6,6 +6,7 @@ import io
 import itertools
 import json
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,17 +42,29 @@ class Stage:
             store.close()
 
 
-@pytest.fixture(scope="module")
-def stage(embedded: Embedded, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """The stage of a module."""
+@contextmanager
+def opened_stage(
+    embedded: Embedded, template: str, folder: Path, *, installation: str | None = None
+) -> Iterator[Stage]:
+    """A stage on a database of its own, which is this installation's, or that of the template."""
     name = f"stage_{next(_numbers)}"
     server = embedded.database_url.replace("postgresql+psycopg://", "postgresql://")
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f"create database {name} template {template}")
-        opened = Stage(f"{embedded.database_url.rpartition('/')[0]}/{name}", tmp_path_factory.mktemp("state"))
+        opened = Stage(f"{embedded.database_url.rpartition('/')[0]}/{name}", folder)
+        if installation is not None:
+            with psycopg.connect(f"{server.rpartition('/')[0]}/{name}", autocommit=True) as ours:
+                ours.execute("update installation set id = %s", [installation])
         yield opened
         opened.close()
         connection.execute(f"drop database {name} with (force)")
+
+
+@pytest.fixture(scope="module")
+def stage(embedded: Embedded, template: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The stage of a module."""
+    with opened_stage(embedded, template, tmp_path_factory.mktemp("state")) as opened:
+        yield opened
 
 
 @pytest.fixture

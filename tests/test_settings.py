@@ -147,6 +147,14 @@ def test_a_launcher_learns_what_was_chosen(tmp_path, monkeypatch):
     assert re.search(r"/elsewhere$", str(found.state_dir))
 
 
+def test_a_mark_on_a_card_outlives_a_frozen_agent(tmp_path):
+    """Else another installation may take a card whose agent is continued afterwards."""
+    line = refusal({**SERVICES, "STATIONKEEPER_SERVED_SECONDS": "495"}, tmp_path)
+    assert (
+        "found marks that count for 495 s, expected more than one and a half of lease and freeze limit (495 s)" in line
+    )
+
+
 def test_a_host_is_not_gone_before_its_leases_are_over(tmp_path):
     """Its agents may work until then."""
     line = refusal({**SERVICES, "STATIONKEEPER_HOST_SILENCE_SECONDS": "30"}, tmp_path)

@@ -1,7 +1,8 @@
 """Any program as an agent: `sh -c` of the workflow's command, the prompt on its standard input.
 
 It may report in the file that `$STATIONKEEPER_RESULT` names, or as a line of standard output with `"type": "result"`,
-of which the last counts; the file is stronger. Lines of type message, usage and session are events; all else is log.
+of which the last counts; the file is stronger. Lines of type message, usage, session and tool (a call
+with its `name` and `arguments`) are events; all else is log.
 Its exit code alone is never success: without a report there must be evidence in the workspace.
 """
 
@@ -19,7 +20,7 @@ from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.supervisor import EndedBy, Exit, ProcessOrder, Running, Supervisor
 from orchestrator.ports.workspaces import WorkspaceFailed
 
-EVENT_TYPES = frozenset({"message", "usage", "session"})
+EVENT_TYPES = frozenset({"message", "usage", "session", "tool"})
 
 _STOPPED = {
     EndedBy.STALLED: StopReason.STALLED,

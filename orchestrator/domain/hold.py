@@ -26,7 +26,7 @@ class HoldKind(Enum):
     DEAD_LETTER = "dead_letter"  # attempts or sessions used up; `resume` lifts it, `discard` fails the task
     DISCARDED = "discarded"  # a person gave a dead letter up; a person's move or release lifts it
     MASS_CANCEL = "mass_cancel"  # a plan would cancel most of the fleet; a contradicting read or a person lifts it
-    SERVED_ELSEWHERE = "served_elsewhere"  # another installation's fresh key is on the card; a person lifts it
+    SERVED_ELSEWHERE = "served_elsewhere"  # another installation's mark is on the card; its age or a person lifts it
     PARKED_MOVE = "parked_move"  # a move cannot be made (forbidden, missing state); a person's release tries it again
     UNKNOWN_EFFECT = "unknown_effect"  # nobody but a person can tell whether it happened; `task settle` lifts it
     WORK_LEFT = "work_left"  # unpushed work lies on a host that is gone; the host's return or a person lifts it
@@ -75,6 +75,8 @@ def way_out(scope: HoldScope, kind: HoldKind, lift: Lift, *, name: str) -> str:
         return f"a board that shows the cards again, or {release}, which lets their turns be stopped"
     if kind is HoldKind.WORK_LEFT:
         return f"the host's return, or {release}, which begins afresh on another from what was pushed last"
+    if kind is HoldKind.SERVED_ELSEWHERE:
+        return f"by itself once the other's mark stands unchanged till then; {release} when nobody works there any more"
     if lift is Lift.TIME:
         return f"by itself when its time has passed, or {release}"
     if scope is HoldScope.ITEM and kind not in FIRM:

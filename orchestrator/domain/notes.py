@@ -17,6 +17,7 @@ _WHY_STOPPED = {
     StopReason.MOVED_AWAY: "the card was moved out of its active columns",
     StopReason.NOT_VISIBLE: "the card is no longer visible",
     StopReason.CANCELLED: "a person stopped it",
+    StopReason.SERVED_ELSEWHERE: "another installation works on the card",
     StopReason.DEPLOY: "the worker was asked to stop",
     StopReason.LOST_WORKER: "its worker was lost",
 }

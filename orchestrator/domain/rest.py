@@ -22,6 +22,7 @@ CORRELATED = frozenset(
     {
         StopReason.AGENT_FAILED,
         StopReason.STALLED,
+        StopReason.REPEATED,
         StopReason.TIMED_OUT,
         StopReason.HOOK_FAILED,
         StopReason.CONTRACT_BROKEN,

@@ -46,10 +46,12 @@ class StopReason(Enum):
     MOVED_AWAY = "moved_away"  # a person moved the item out of its active states
     NOT_VISIBLE = "not_visible"  # the item was absent from two separate reads
     CANCELLED = "cancelled"  # a person's command
+    SERVED_ELSEWHERE = "served_elsewhere"  # another installation works on the card, and was first
     ATTEMPTS_SPENT = "attempts_spent"  # the attempt cap was reached
     SESSIONS_SPENT = "sessions_spent"  # the session cap was reached
     BUDGET_SPENT = "budget_spent"  # a budget was used up
     STALLED = "stalled"  # the agent said nothing for too long
+    REPEATED = "repeated"  # the agent made the same few calls over and over
     TIMED_OUT = "timed_out"  # the turn took too long
     AGENT_FAILED = "agent_failed"  # the agent reported failure, or exited non-zero
     NO_EVIDENCE = "no_evidence"  # the agent exited 0, said nothing and changed nothing
@@ -157,7 +159,15 @@ class Parked:
 Conclusion = End | Handoff | Recheck | Parked
 
 # Stops that come from outside the agent and say for themselves what becomes of the task.
-_TAKEN_AWAY = frozenset({StopReason.TERMINAL_SEEN, StopReason.MOVED_AWAY, StopReason.NOT_VISIBLE, StopReason.CANCELLED})
+_TAKEN_AWAY = frozenset(
+    {
+        StopReason.TERMINAL_SEEN,
+        StopReason.MOVED_AWAY,
+        StopReason.NOT_VISIBLE,
+        StopReason.CANCELLED,
+        StopReason.SERVED_ELSEWHERE,
+    }
+)
 
 
 # Stops that are nobody's failure: the turn is opened again as it was.
@@ -243,7 +253,9 @@ def _failed(ending: Ending, counters: Counters, *, limits: TurnLimits, now: date
         max_backoff_ms=limits.max_retry_backoff_ms,
         retry_after_seconds=ending.retry_after_seconds,
     )
-    return Recheck(due_at, TurnStatus.FAILED, ending.stop, counters)
+    # A conversation that goes round in circles is not gone on with.
+    keeps = ending.stop is not StopReason.REPEATED
+    return Recheck(due_at, TurnStatus.FAILED, ending.stop, counters, keep_session=keeps)
 
 
 def _continued(counters: Counters, limits: TurnLimits, now: datetime) -> Conclusion:

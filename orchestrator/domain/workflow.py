@@ -50,7 +50,10 @@ class Evidence(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
-    """Which agent program, and its clocks (milliseconds, as in the file; 0 or less switches the stall clock off)."""
+    """Which agent program, and its clocks (milliseconds, as in the file; 0 or less switches the stall clock off).
+
+    `max_repeated_calls` is how often it may make the same few calls with nothing new in between; 0: as it likes.
+    """
 
     kind: str = "command"
     command: str = ""
@@ -59,6 +62,7 @@ class AgentSettings:
     turn_timeout_ms: int = 3_600_000
     stall_timeout_ms: int = 300_000
     read_timeout_ms: int = 5_000
+    max_repeated_calls: int = 50
     env: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, object] = field(default_factory=dict)
 

@@ -24,7 +24,7 @@ from orchestrator.domain.records import ItemRecord
 from orchestrator.domain.select import Wait
 from orchestrator.domain.turn import StopReason
 from orchestrator.domain.workflow import Workflow
-from orchestrator.engine import dispatch, looking, renamed
+from orchestrator.engine import dispatch, looking, renamed, serving
 from orchestrator.engine.run import Run
 from orchestrator.ports import Ports
 from orchestrator.ports.store import Offer, TickGrant, WorkflowRow
@@ -110,13 +110,21 @@ def _still_unwanted(run: Run, action: Cancel) -> bool:
 
 
 def _still_moved(run: Run, action: LiftHold) -> bool:
-    """The held card by id, right before its hold ends: the listing may be old, or its column renamed since."""
+    """The held card by id, right before its hold ends: the listing may be old, or its column renamed since.
+
+    A move of another installation is no person's: the hold goes along, and the next move is told from it.
+    """
     tracker = run.ports.tracker(run.workflow)
     try:
         fresh = looking.by_id(tracker, action.record.id)
         if fresh is None or contract.fold(fresh.state) != contract.fold(action.state):
             return False
-        return renamed.lacking(tracker, fresh.state, run.workflow.contract) is None
+        if renamed.lacking(tracker, fresh.state, run.workflow.contract) is not None:
+            return False
+        if run.workflow.contract.is_terminal(fresh.state) or not serving.may_have_moved(run.ports, tracker, fresh.id):
+            return True
+        run.ports.store.items.holds_follow(action.record, fresh.state)
+        return False
     except TrackerError:
         return False
 

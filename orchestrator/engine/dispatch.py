@@ -16,7 +16,7 @@ from orchestrator.domain.item import Item
 from orchestrator.domain.reconcile import Dispatch
 from orchestrator.domain.select import NotDispatched, Wait
 from orchestrator.domain.sighting import Sighting
-from orchestrator.engine import blockers, looking
+from orchestrator.engine import blockers, looking, serving
 from orchestrator.engine.run import Run
 from orchestrator.ports.leases import Claim, LeasesUnavailable
 from orchestrator.ports.queue import PublishFailed
@@ -87,11 +87,10 @@ def _reread(run: Run, action: Dispatch) -> Item | Wait:
         if fresh is None:
             return Wait(NotDispatched.CHANGED_ON_REREAD, "gone")
         fresh = blockers.of(tracker, fresh)
+        unwanted = None if fresh == action.item else select.wants(fresh, run.workflow.contract, run.workflow.limits)
+        return unwanted or serving.elsewhere(run, tracker, fresh) or fresh
     except TrackerError as error:
         return Wait(NotDispatched.READ_FAILED, str(error))
-    if fresh == action.item:
-        return fresh
-    return select.wants(fresh, run.workflow.contract, run.workflow.limits) or fresh
 
 
 def _candidate(run: Run, action: Dispatch, fresh: Item) -> Candidate:

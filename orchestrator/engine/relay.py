@@ -12,7 +12,7 @@ from orchestrator.domain import writeback
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.item import Item
 from orchestrator.domain.writeback import Comment, Defer, Move, Post, Role, Suppress
-from orchestrator.engine import renamed
+from orchestrator.engine import renamed, serving
 from orchestrator.ports import Ports
 from orchestrator.ports.store import Claimed, Settlement
 from orchestrator.ports.tracker import PASSING, Moved, NotMoved, Tracker, TrackerError, TrackerFault
@@ -49,6 +49,7 @@ class _Settled:
 
 def drain(ports: Ports) -> int:
     """Post what is due until nothing is; returns how many rows were looked at."""
+    ports.store.outbox.renew_marks()
     for count in range(_ROWS_A_DRAIN):
         sent_at = ports.clock.boot_seconds()
         claimed = ports.store.outbox.claim(seconds=CLAIM_SECONDS)
@@ -167,8 +168,8 @@ def _write(
     act = claimed.write.act
     try:
         if isinstance(act, Comment):
-            tracker.comment(claimed.item_id, act.key, act.body)
-            return _Settled(Settlement.SENT)
+            first = serving.say(ports, tracker, claimed, state=item.state if item else "")
+            return _Settled(Settlement.SENT if first is None else Settlement.SUPPRESSED, first or "")
         if item is None or not ports.store.outbox.begin_move(claimed, _bears(item), state=item.state):
             return _Settled(Settlement.DEFERRED, "another relay has the write")
         answer = tracker.move(claimed.item_id, state or "", only_from=act.only_from, revision=item.revision)

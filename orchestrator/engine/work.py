@@ -9,7 +9,7 @@ from orchestrator.domain.keys import UnsafeIdentifier
 from orchestrator.domain.push import Branch
 from orchestrator.domain.turn import Ending, Outcome, StopReason
 from orchestrator.domain.workflow import Hook
-from orchestrator.engine import evidence, hooks, patience, pushes, refused
+from orchestrator.engine import evidence, hooks, patience, pushes, refused, watching
 from orchestrator.engine.desk import Desk
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.prompts import PromptFailed
@@ -39,6 +39,7 @@ def prepare(desk: Desk) -> Ready | Ending | None:
     if isinstance(branch, Ending):
         return branch
     try:
+        _check_root(desk)
         start, has_hook = pushes.start(desk, branch), Hook.AFTER_CREATE in desk.workflow.hooks.commands
         workspace = desk.ports.workspaces.prepare(
             desk.workflow.workspace, desk.item.identifier, start=start, has_hook=has_hook
@@ -55,6 +56,18 @@ def prepare(desk: Desk) -> Ready | Ending | None:
     if not _checkpoint(desk, _prepared(desk, workspace)):
         return refused.why(desk.ports, desk.admitted, lease_seconds=desk.worker.lease_seconds)
     return Ready(desk, workspace, prompt, branch)
+
+
+def _check_root(desk: Desk) -> None:
+    """A root that every host is to see must be one folder: else the work of a card is looked for where it is not."""
+    settings = desk.workflow.workspace
+    if not settings.shared:
+        return
+    root = desk.ports.workspaces.root(settings)
+    if patience.persist(lambda: desk.ports.store.workspaces.shared_root(root.path, root.id)) != root.id:
+        here = f"on host {desk.worker.identity.host} it is another folder than the hosts before it saw"
+        remedy = "mount the same one here, or take workspace.shared out"
+        raise WorkspaceFailed(f"{root.path}: workspace.shared says that every host sees it, and {here}; {remedy}")
 
 
 def run(ready: Ready) -> Ending | None:
@@ -115,9 +128,12 @@ def _run_agent(desk: Desk, order: AgentTurn) -> Ending:
         return _not_started(fault)
     except AgentMisconfigured as fault:
         return Ending(Outcome.BLOCKED, StopReason.CONTRACT_BROKEN, reason=str(fault))
-    for event in session.events():
-        _record(desk, event)
-    return session.ending()
+    return watching.heard(
+        session,
+        lambda event: _record(desk, event),
+        most_repeats=desk.workflow.agent.max_repeated_calls,
+        flagged=lambda: desk.ports.supervisor().cancelled(order.turn_id),
+    )
 
 
 def _not_started(fault: SpawnFailed) -> Ending:

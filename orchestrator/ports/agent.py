@@ -50,7 +50,10 @@ class AgentTurn:
 
 @dataclass(frozen=True, slots=True)
 class AgentEvent:
-    """Something that the agent said while it worked; `type` is message, usage or session."""
+    """Something that the agent said while it worked; `type` is message, usage, session or tool.
+
+    A tool's event has its `name` and what tells this call's `arguments` from others: themselves, or a digest.
+    """
 
     type: str
     data: Mapping[str, object] = field(default_factory=dict)

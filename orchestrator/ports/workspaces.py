@@ -32,8 +32,20 @@ class Workspace:
     repository: Path | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Root:
+    """The folder of all workspaces as this host sees it; `id` is kept in it, so it is another where the folder is."""
+
+    path: Path
+    id: str
+
+
 class Workspaces(Protocol):
     """Makes and inspects workspaces on this host."""
+
+    def root(self, settings: WorkspaceSettings) -> Root:
+        """The root, with what tells its folder from another one under the same path. Raises WorkspaceFailed."""
+        ...
 
     def prepare(
         self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True

@@ -89,6 +89,15 @@ def lift_holds(database: Database, record: ItemRecord, reason: str) -> bool:
     return on_version(database, record, act)
 
 
+def holds_follow(database: Database, record: ItemRecord, state: str) -> bool:
+    """Have the item's holds remember where a machine put its card; False when the item changed since."""
+
+    def act(session: Session) -> bool:
+        return session.change(holds.FOLLOW, item_key=record.key, state=state) > 0
+
+    return on_version(database, record, act)
+
+
 class _NotAsSeen(Exception):
     """Leaves the transaction, which is rolled back: the record is older than the rows."""
 

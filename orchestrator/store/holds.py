@@ -53,6 +53,8 @@ _LIFT_OF_ITEM = """
     update hold set lifted_at = stationkeeper_clock(), lifted_by = :by where item_key = :item_key and lifted_at is null
     returning kind
 """
+# The card was moved, and by no person's hand.
+FOLLOW = "update hold set state_seen = :state where item_key = :item_key and lifted_at is null"
 # What stands on the card about its holds, or is on its way there: the last text under each key.
 _SAID_OF_HOLDS = """
     select distinct on (key) key, body, turn_id from outbox

@@ -10,9 +10,10 @@ from orchestrator.domain import contract
 from orchestrator.domain.hold import Hold, HoldKind
 from orchestrator.domain.records import ItemRecord, Records
 from orchestrator.domain.select import Wait
+from orchestrator.domain.serving import Mark
 from orchestrator.domain.turn import StopReason, TurnLimits
-from orchestrator.ports.store import Opened, Opening, Refused, TickGrant
-from orchestrator.store import cancelling, holds, leaving, losing, opening, records, waits
+from orchestrator.ports.store import Opened, Opening, Refused, Sight, TickGrant
+from orchestrator.store import cancelling, holds, leaving, losing, opening, records, serving, waits
 from orchestrator.store.database import Database
 from orchestrator.store.records import Bounds
 
@@ -47,6 +48,10 @@ class Items:
         """Open each item's next turn `queued` with the next fence, or say why not; in one transaction."""
         return opening.open_turns(self._database, wanted, max_turns=self._bounds.max_turns)
 
+    def give_way(self, sight: Sight) -> Mark | None:
+        """Remember others' marks; where one is fresh and comes before ours, hold the item and stop its turn."""
+        return serving.give_way(self._database, sight, served_seconds=self._bounds.served_seconds)
+
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
         """Remember that the turns' messages were given to the broker just now."""
         self._database.change(_MARK_ENQUEUED, turn_ids=list(turn_ids))
@@ -66,6 +71,10 @@ class Items:
     def lift_holds(self, record: ItemRecord, reason: str) -> bool:
         """End the holds of an item because of what a person did on the board. False: not as the record shows it."""
         return cancelling.lift_holds(self._database, record, reason)
+
+    def holds_follow(self, record: ItemRecord, state: str) -> bool:
+        """The holds of an item that a machine moved stand on it where it is now. False: not as the record shows it."""
+        return cancelling.holds_follow(self._database, record, state)
 
     def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:
         """End the queued turn of an item whose host is gone, and hold it where `reason` says why. False: changed."""

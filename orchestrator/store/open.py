@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+from orchestrator.domain.serving import SERVED_SECONDS
 from orchestrator.store import connections, rules
 from orchestrator.store.connections import Manner
 from orchestrator.store.database import Database
@@ -40,7 +41,7 @@ class PostgresStore:
         self.items = Items(slow, requeue_seconds=requeue_seconds, bounds=bounds)
         self.turns = Turns(hot)
         self.flows = FlowTasks(slow, hot, requeue_seconds=requeue_seconds, max_turns=bounds.max_turns)
-        self.outbox = Outbox(slow)
+        self.outbox = Outbox(slow, served_seconds=bounds.served_seconds)
         self.workers = Workers(hot)
         self.operators = Operators(slow)
         self.recovery = Recovery(slow, lease_seconds=lease_seconds)
@@ -73,13 +74,15 @@ def open_store(  # noqa: PLR0913 -- each a setting of its own
     requeue_seconds: float = 10.0,
     max_turns: int | None = None,
     host_silence_seconds: float = HOST_SILENCE_SECONDS,
+    served_seconds: float = SERVED_SECONDS,
     witness: Path | None = None,
 ) -> PostgresStore:
     """The store behind `database_url`; `left_out` names rules that a demonstration switches off. Raises UnknownRule.
 
     `lease_seconds` is how long nothing is taken over after a blind spell, `requeue_seconds` when a message is stale,
     `max_turns` how many turns may be open over all workflows (None: as many as their own caps and the workers allow),
-    `host_silence_seconds` how long a host's workers may be silent before it is taken for gone.
+    `host_silence_seconds` how long a host's workers may be silent before it is taken for gone,
+    `served_seconds` how long a mark on a card counts that stands unchanged.
     `witness` is the file in which processes of a host remember the database, by which one that went back is known.
     """
     rules.check(left_out)
@@ -92,7 +95,7 @@ def open_store(  # noqa: PLR0913 -- each a setting of its own
         return str(row.slow_role) if row is not None and row.slow_role is not None else None
 
     slow = Database(_lender(database_url, connections.SLOW_MANNER, slow_role), left_out, witness=seen)
-    bounds = Bounds(max_turns, host_silence_seconds)
+    bounds = Bounds(max_turns, host_silence_seconds, served_seconds)
     return PostgresStore(hot, slow, lease_seconds=lease_seconds, requeue_seconds=requeue_seconds, bounds=bounds)
 
 

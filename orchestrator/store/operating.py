@@ -14,7 +14,7 @@ from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import Counters, Recheck, StopReason, TurnStatus
 from orchestrator.domain.writeback import Role
 from orchestrator.ports.store.operators import Hand, Place
-from orchestrator.store import cancelling, concluding, history, holds, leaving, resting, writes
+from orchestrator.store import cancelling, concluding, history, holds, leaving, resting, serving, writes
 from orchestrator.store.concluding import Parting
 from orchestrator.store.database import Database, Session
 from orchestrator.store.workflows import LOCK_FLEET
@@ -115,6 +115,8 @@ class Operators:
             if kinds and place.item_key is not None:
                 if HoldKind.WORK_LEFT in kinds:
                     leaving.forget_host(session, place.item_key)
+                if HoldKind.SERVED_ELSEWHERE in kinds:
+                    serving.release(session, place.item_key)
                 if _LOOKED_AT & set(kinds):
                     session.change(cancelling.COUNT_ANEW, item_key=place.item_key)
                 session.change(_MAKE_DUE, item_key=place.item_key)

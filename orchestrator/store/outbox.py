@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
-from orchestrator.domain import contract, notes
+from orchestrator.domain import contract, keys, notes
 from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
 from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
 from orchestrator.ports.store import Claimed, Settlement, WorkflowRow
-from orchestrator.store import concluding, holds, writes
+from orchestrator.store import concluding, holds, serving, writes
 from orchestrator.store.database import Database, Row, Session
 
 # The head of an item is its first row that is in the order still; one that is claimed or not due keeps the others back.
@@ -36,13 +36,20 @@ _CLAIM = """
     update outbox
     set status = 'claimed', claim_token = :token, claim_until = stationkeeper_clock() + make_interval(secs => :seconds),
         tries = outbox.tries + 1, uncertain = outbox.uncertain or head.status <> 'pending'
-    from head, item, workflow, workflow_version current, workflow_version pinned
+    from head, item, installation, workflow, workflow_version current, workflow_version pinned
     where outbox.id = head.id and item.key = outbox.item_key and workflow.name = outbox.workflow
         and current.workflow = workflow.name and current.version = workflow.version
         and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
         outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
-        outbox.detail,
+        outbox.detail, outbox.written_at, installation.id as installation,
+        case when outbox.key = installation.id || cast(:told as text)
+            and (exists (select from turn where turn.item_key = item.key and turn.status = 'running')
+                or exists (select from task
+                    where task.item_key = item.key and task.status not in ('succeeded', 'failed', 'cancelled')
+                        and not exists (select from hold where hold.item_key = item.key and hold.lifted_at is null
+                            and (hold.until is null or hold.until > stationkeeper_clock()))))
+            then stationkeeper_clock() + make_interval(secs => :served) end as served_until,
         workflow.name, workflow.scope, workflow.problem,
         current.version, current.digest, current.body as current_body, current.path,
         pinned.version as pinned_version, pinned.digest as pinned_digest, pinned.body as pinned_body,
@@ -109,19 +116,26 @@ _TURN_MOVED = """
 _WRITTEN_BY = """
     select outbox.turn_id, installation.id as installation from outbox, installation where outbox.id = :id
 """
-_HOLDS_MOVED = "update hold set state_seen = :state where item_key = :item_key and lifted_at is null"
+
+# How the key of a status comment goes on behind the installation.
+_STATUS_KEY = keys.status_comment_key("")
 
 
 class Outbox:
     """The room of the relay."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, served_seconds: float) -> None:
         self._database = database
+        self._served_seconds = served_seconds
+
+    def renew_marks(self) -> int:
+        """Have the marks of running turns posted again that are getting old; returns how many."""
+        return serving.renew(self._database, served_seconds=self._served_seconds)
 
     def claim(self, *, seconds: float) -> Claimed | None:
         """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
         token = uuid4()
-        row = self._database.row(_CLAIM, token=token, seconds=seconds)
+        row = self._database.row(_CLAIM, token=token, seconds=seconds, served=self._served_seconds, told=_STATUS_KEY)
         return _claimed(row, token, seconds) if row is not None else None
 
     def begin_move(self, claimed: Claimed, seen: str, *, state: str) -> bool:
@@ -172,7 +186,7 @@ def _tell_item(session: Session, claimed: Claimed, *, state: str | None) -> None
     session.change(_MOVED, item_key=claimed.item_key, state=state)
     if state is not None:
         session.change(_TURN_MOVED, item_key=claimed.item_key, state=state, state_folded=contract.fold(state))
-        session.change(_HOLDS_MOVED, item_key=claimed.item_key, state=state)
+        session.change(holds.FOLLOW, item_key=claimed.item_key, state=state)
 
 
 def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:
@@ -200,6 +214,7 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
         local_seconds=seconds,
         seen=row.seen,
         detail=row.detail,
+        mark=serving.mark_of(row),
     )
 
 

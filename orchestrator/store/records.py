@@ -13,6 +13,7 @@ from orchestrator.domain.hold import BRAKE_RELEASED_SECONDS, HoldKind
 from orchestrator.domain.home import Home, Reach
 from orchestrator.domain.records import ItemRecord, Records, TaskRecord, TurnRecord
 from orchestrator.domain.rest import Rest
+from orchestrator.domain.serving import SERVED_SECONDS
 from orchestrator.domain.shares import Claim
 from orchestrator.domain.turn import TurnStatus
 from orchestrator.ports.store import TickGrant
@@ -28,6 +29,7 @@ _ITEMS = """
         union
         select hold.item_key from hold join item on item.key = hold.item_key
         where item.workflow = :workflow and hold.lifted_at is null
+            and (hold.until is null or hold.until > stationkeeper_now()) -- nobody closes one whose time passed
         union
         select outbox.item_key from outbox
         where outbox.workflow = :workflow and outbox.act = 'move' and outbox.status in ('pending', 'claimed', 'unknown')
@@ -128,10 +130,14 @@ HOST_SILENCE_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """`max_turns` is the fleet's cap (None: none), `host_silence_seconds` the silence past which a host is gone."""
+    """`max_turns` is the fleet's cap (None: none), `host_silence_seconds` the silence past which a host is gone.
+
+    `served_seconds` is how long a mark of ours or of another installation counts that stands unchanged.
+    """
 
     max_turns: int | None = None
     host_silence_seconds: float = HOST_SILENCE_SECONDS
+    served_seconds: float = SERVED_SECONDS
 
 
 def read(database: Database, grant: TickGrant, bounds: Bounds) -> Records:

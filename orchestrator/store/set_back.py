@@ -20,6 +20,7 @@ _WAITED_FOR = {
     "turn": ("lease_until", "enqueued_at", "opened_at", "deadline_at", "step_deadline_at"),
     "outbox": ("due_at", "claim_until"),
     "hold": ("until",),
+    "mark_elsewhere": ("first_seen_at",),
     "workspace": ("asked_at",),
     "effect": ("act_until", "safe_until"),
     "worker": ("seen_at",),

@@ -84,6 +84,15 @@ _GET = f"""
     join workflow_version version on version.workflow = workflow.name and version.version = workflow.version
     where workspace.id = :id and workspace.removed_at is null
 """
+# The first host that uses a root says which it is. Once nothing stands in it, it may be another disk.
+_SHARED_ROOT = """
+    insert into shared_root as known (path, id) values (:path, :root_id)
+    on conflict (path) do update
+    set id = case when exists (
+            select from workspace where workspace.root = :path and shared and removed_at is null)
+        then known.id else excluded.id end
+    returning id
+"""
 _ITEM = "select item_key from workspace where id = :id"
 _LOCK_ITEM = "select key from item where key = :item_key for no key update"
 _KEEP = "update workspace set kept = :kept where id = :id"
@@ -95,6 +104,12 @@ class WorkspaceRoom:
 
     def __init__(self, slow: Database) -> None:
         self._slow = slow
+
+    def shared_root(self, path: Path, root_id: str) -> str:
+        """The id of the root that hosts share under this path."""
+        row = self._slow.row(_SHARED_ROOT, path=str(path), root_id=root_id)
+        assert row is not None  # noqa: S101 -- it was put there or found
+        return str(row.id)
 
     def idle(self, workflow: str) -> Sequence[Idle]:
         """The workspaces with which nothing is going on, to be looked at now."""

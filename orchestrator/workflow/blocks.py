@@ -106,6 +106,8 @@ class Agent(BaseModel):
     # 0 or less switches the stall clock off.
     stall_timeout_ms: int = 300_000
     read_timeout_ms: Count = 5_000
+    # More than who looks whether a build is through; far below the hundreds that were seen of loops. 0: no limit.
+    max_repeated_calls: Annotated[int, Field(ge=0)] = 50
 
 
 class Codex(BaseModel):

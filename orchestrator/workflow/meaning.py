@@ -249,6 +249,7 @@ def _agent(block: blocks.Agent, document: Document, place: _Place) -> AgentSetti
         turn_timeout_ms=settings.turn_timeout_ms,
         stall_timeout_ms=settings.stall_timeout_ms,
         read_timeout_ms=settings.read_timeout_ms,
+        max_repeated_calls=settings.max_repeated_calls,
         env=settings.env,
         options=options,
     )

@@ -51,6 +51,7 @@ NUMBERS: frozenset[Key] = frozenset(
         ("agent", "turn_timeout_ms"),
         ("agent", "stall_timeout_ms"),
         ("agent", "read_timeout_ms"),
+        ("agent", "max_repeated_calls"),
     }
 )
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from orchestrator.domain import keys
 from orchestrator.domain.workflow import WorkspaceSettings
 from orchestrator.ports.store import Made
-from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
-from orchestrator.workspaces import evidence, forgetting, keeping, locks, marks, removing, worktree
+from orchestrator.ports.workspaces import Root, Workspace, WorkspaceFailed
+from orchestrator.workspaces import evidence, forgetting, keeping, locks, marks, removing, roots, worktree
 
 # Ours, beside the workspaces; an item of such a name would be given them to work in.
 _ITEMS, _NEW = ".items", ".new"
@@ -26,6 +26,14 @@ class GitWorkspaces:
     def __init__(self, *, kept_days: int = 0) -> None:
         """`kept_days` is how long preserved work stays; 0: for ever."""
         self._kept_days = kept_days
+
+    def root(self, settings: WorkspaceSettings) -> Root:
+        """The root, with what tells its folder from another one under the same path. Raises WorkspaceFailed."""
+        try:
+            root = _root(settings.root)
+            return Root(root, roots.id_of(root))
+        except OSError as error:
+            raise WorkspaceFailed(f"{settings.root}: {error.strerror}; correct workspace.root") from error
 
     def prepare(
         self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
@@ -142,7 +150,7 @@ def _key(identifier: str) -> str:
         raise WorkspaceFailed(
             f"{identifier!r} cannot name a folder; a ticket needs an identifier of its own"
         ) from error
-    if key in {_ITEMS, _NEW}:
+    if key in {_ITEMS, _NEW} or key.startswith(roots.FILE):
         raise WorkspaceFailed(f"{identifier!r} is a name that we use ourselves; a ticket needs another identifier")
     return key
 

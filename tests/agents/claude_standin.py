@@ -68,6 +68,10 @@ class Run:
                 self.speak(json.dumps(self.words))
                 self.end(result=json.dumps(self.words))
                 return 0
+            case "circle" | "toil":
+                for number in range(200):
+                    self.call("Read", {"file": "plan.md", "line": number if self.deed == "toil" else 1})
+                self.linger_if_in_circles()
             case "work":
                 Path("did.txt").write_text(prompt)
                 subprocess.run("git add -A . && git commit -qm work", shell=True, check=False)
@@ -80,6 +84,17 @@ class Run:
         denied = [{"tool_name": "AskUserQuestion", "tool_input": {"questions": [{"question": "Which pump?"}]}}]
         self.end(result="All done.", permission_denials=denied if self.deed == "ask" else [])
         return 3 if self.deed == "crash" else 0
+
+    def call(self, tool, arguments):
+        """One call of a tool; its id is another one each time."""
+        use = {"type": "tool_use", "id": uuid.uuid4().hex, "name": tool, "input": arguments}
+        message = {"id": uuid.uuid4().hex, "role": "assistant", "content": [use], "usage": USAGE}
+        say(type="assistant", message=message, session_id=self.session)
+
+    def linger_if_in_circles(self):
+        """Time in which it is stopped."""
+        if self.deed == "circle":
+            self.linger()
 
     def linger(self):
         """Stay, until somebody ends it: deaf with a child, ready to go, or never silent."""

@@ -83,14 +83,8 @@ class Server:
         match self.deed:
             case "nothing":
                 sys.exit(0)
-            case "hang":
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                subprocess.Popen(["sleep", "300"], start_new_session=True)
-                threading.Event().wait(300)
-            case "chatter":
-                while True:
-                    self.tell("item/agentMessage/delta", turnId=self.turn, itemId="1", delta="on and ")
-                    threading.Event().wait(0.05)
+            case "hang" | "chatter":
+                self.linger()
             case "env":
                 sys.stderr.writelines(f"{name}={value}\n" for name, value in os.environ.items())
             case "ask":
@@ -101,6 +95,8 @@ class Server:
                 call = {"callId": "1", "tool": "oracle", "arguments": {}}
                 say(id=7, method="item/tool/call", params={**self.where(), **call})
                 return
+            case "circle" | "toil":
+                self.call()
             case "work":
                 Path("did.txt").write_text(prompt)
                 subprocess.run("git add -A . && git commit -qm work", shell=True, check=False)
@@ -108,6 +104,25 @@ class Server:
                 self.fail(code)
                 return
         self.finish("All done.")
+
+    def linger(self):
+        """Stay, until somebody ends it: deaf with a child, or never silent."""
+        if self.deed == "hang":
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            subprocess.Popen(["sleep", "300"], start_new_session=True)
+            threading.Event().wait(300)
+        while True:
+            self.tell("item/agentMessage/delta", turnId=self.turn, itemId="1", delta="on and ")
+            threading.Event().wait(0.05)
+
+    def call(self):
+        """Two hundred calls, of which those of a circle are one; then time in which it is stopped."""
+        for number in range(200):
+            command = "cat plan.md" if self.deed == "circle" else f"sed -n {number}p plan.md"
+            item = {"type": "commandExecution", "id": str(number), "command": command, "cwd": "/", "exitCode": 0}
+            self.tell("item/completed", turnId=self.turn, item=item, completedAtMs=0)
+        if self.deed == "circle":
+            threading.Event().wait(300)
 
     def finish(self, text):
         """A message, and the last word; a crash comes after it."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from orchestrator import settings
 from orchestrator.cli.demo import evidence, scene
-from orchestrator.cli.demo.scene import Scene
+from orchestrator.cli.demo.scene import Board, Scene
 from tests.waiting import until
 
 ORCHESTRATOR = [sys.executable, "-c", "from orchestrator.cli import main; main()"]
@@ -26,12 +26,15 @@ LEASE_SECONDS = 12
 
 
 class Launcher:
-    """The folder, and the launcher when it runs. The test's own environment tells the commands nothing."""
+    """The folder, and the launcher when it runs. The test's own environment tells the commands nothing.
 
-    def __init__(self, folder: Path, *, cards: int = 4, **variables: str) -> None:
+    Without a `board` of somebody else it has a sample one of its own.
+    """
+
+    def __init__(self, folder: Path, *, cards: int = 4, board: Board | None = None, **variables: str) -> None:
         folder.mkdir()
         self.folder = folder
-        self.stage: Scene = scene.set_up(folder, scene.sample_board(folder / "backlog", cards))
+        self.stage: Scene = scene.set_up(folder, board or scene.sample_board(folder / "backlog", cards))
         bare = {name: value for name, value in os.environ.items() if name not in _ours()}
         self.environment = {**bare, "PYTHONPATH": str(Path(__file__).parents[2]), **variables}
         self.environment["STATIONKEEPER_LEASE_SECONDS"] = str(LEASE_SECONDS)

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from uuid import UUID
 
+from orchestrator.domain import serving
 from orchestrator.domain.contract import fold
+from orchestrator.ports.tracker import PostedComment
 from orchestrator.trackers.memory import PERSON, US, Move
 from tests.memory.desk import Run
 from tests.world import World
@@ -184,7 +186,7 @@ class Card:
         """One comment a key, and it says what was sent last."""
         if self.world.state(self.item_id) is None:
             return
-        said = {comment.key: comment.body for comment in self.world.board.said(self.item_id) if comment.key}
+        said = {comment.key: _unmarked(comment) for comment in self.world.board.said(self.item_id) if comment.key}
         if len(said) != len(self.world.board.said(self.item_id)):
             yield "a comment of ours stands twice"
         for key, bodies in self._told().items():
@@ -202,3 +204,9 @@ class Card:
             if item_id == self.item_id:
                 told[key] = [body] if is_sent else [*told.get(key, [None]), body]
         return told
+
+
+def _unmarked(comment: PostedComment) -> str:
+    """What it says beside whose the card is, which is no part of the text that was meant."""
+    first, *more = comment.body.split("\n")
+    return "\n".join([first, *more[1:]]) if serving.read(comment.key, comment.body) else comment.body

@@ -15,7 +15,7 @@ from orchestrator.ports.agent import AgentEvent, AgentTurn
 from orchestrator.ports.hooks import HookEnd, HookOrder
 from orchestrator.ports.store import Made, Renewal, TurnRef
 from orchestrator.ports.supervisor import ProcessOrder, Refusal, Running, SpawnFailed
-from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
+from orchestrator.ports.workspaces import Root, Workspace, WorkspaceFailed
 
 # What a supervisor subtracts from a lease, so that a program is frozen before anybody may take its turn over.
 GRACE_SECONDS = 5.0
@@ -31,7 +31,7 @@ class MemoryWorkspaces:
 
     `finished` are those whose making is complete; `undone` counts what was taken back. Items in `unfinished` have work
     that would be lost; `kept` and `removed` say what became of it; `broken` is why nothing can be removed;
-    `starts` are the commits from which each turn was told to begin.
+    `starts` are the commits from which each turn was told to begin, `disk` is what is mounted as the root.
     """
 
     changed: bool = False
@@ -42,6 +42,11 @@ class MemoryWorkspaces:
     removed: list[str] = field(default_factory=list)
     broken: str | None = None
     starts: list[str | None] = field(default_factory=list)
+    disk: str = "disk"
+
+    def root(self, settings: WorkspaceSettings) -> Root:
+        """The folder that this host has mounted."""
+        return Root(Path(settings.root), self.disk)
 
     def prepare(
         self, settings: WorkspaceSettings, identifier: str, *, start: str | None = None, has_hook: bool = True
@@ -206,6 +211,7 @@ class ScriptedAgents:
     log: list[Run] = field(default_factory=list)
     scripts: dict[str, list[Ending]] = field(default_factory=lambda: defaultdict(list))
     during: Callable[[AgentTurn], None] = lambda _turn: None
+    calls: Callable[[AgentTurn], Iterator[AgentEvent]] = lambda _turn: iter(())
 
     def start(self, turn: AgentTurn, supervisor: HandSupervisor) -> ScriptedSession:
         """Begin a run and write it down; raises SpawnFailed when the turn is not the supervisor's any more."""
@@ -240,17 +246,22 @@ class ScriptedSession:
     agents: ScriptedAgents
     turn: AgentTurn
     supervisor: HandSupervisor
+    is_stopped: bool = False
 
     def events(self) -> Iterator[AgentEvent]:
-        """One session and one usage event; while the agent works, the world may do something."""
+        """One session, its calls, one usage event; while the agent works, the world may do something."""
         yield AgentEvent("session", {"session": f"session of {self.turn.issue_id}"})
         self.agents.during(self.turn)
+        for call in self.agents.calls(self.turn):
+            if self.is_stopped:
+                break
+            yield call
         self.supervisor.pulse()
         yield AgentEvent("usage", {"input_tokens": 1, "output_tokens": 1})
 
     def ending(self) -> Ending:
         """As a cancel says, else as the script says."""
-        stop = self.supervisor.cancelled(self.turn.turn_id)
+        stop = self.supervisor.cancelled(self.turn.turn_id) or (StopReason.CANCELLED if self.is_stopped else None)
         if stop is not None:
             self._write(f"stopped:{stop.value}")
             return Ending(Outcome.FAILED, stop)
@@ -259,7 +270,8 @@ class ScriptedSession:
         return ending
 
     def cancel(self) -> None:
-        """Scripts end by themselves."""
+        """It makes no further call."""
+        self.is_stopped = True
 
     def _write(self, event: str) -> None:
         self.agents.write(self.turn.issue_id, TurnRef(self.turn.turn_id, self.turn.fence, self.turn.turn_id), event)

@@ -6,7 +6,7 @@ EMPTY = """
         delete from effect; delete from step_failure; delete from step;
         delete from turn; delete from task; delete from history;
         delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
-        delete from worker; delete from host;
+        delete from worker; delete from host; delete from shared_root;
         update pulse set rung_at = null, server_start = null, blind_until = null;
         update installation set fence_base = 0;
     end $$

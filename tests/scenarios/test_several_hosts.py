@@ -272,3 +272,29 @@ def test_a_shared_workspace_of_a_lost_turn_waits_for_a_word_of_its_own_host(shar
     shared.queue.tidies = 1
     assert shared.tidy() == 0
     assert shared.workspaces.removed == []
+
+
+@pytest.mark.proves("H6", "WS-13")
+def test_a_host_on_which_another_folder_is_mounted_begins_nothing(shared):
+    """The card's work is elsewhere: no agent starts from nothing, and the reason says why."""
+    shared.workspaces.disk = "the mount is missing"
+    shared.settle_down()
+    assert len(shared.workspaces.starts) == 1
+    stop, said = shared.rows("select stop_reason, summary from turn order by fence desc limit 1")[0]
+    assert (stop, "every host sees it, and on host far" in said) == ("contract_broken", True)
+    shared.workspaces.disk = "disk"
+    shared.run_until_quiet()
+    assert (len(shared.workspaces.starts), shared.state("A-1")) == (2, "In Review")
+
+
+def test_a_root_in_which_nothing_stands_may_be_another_disk(shared):
+    """The work of every card is gone from it, and somebody mounted a larger one."""
+    shared.run_until_quiet()
+    shared.close("A-1")
+    shared.jump(900)
+    shared.tick()
+    assert shared.tidy() == 1
+    shared.workspaces.disk = "a larger one"
+    shared.add("A-2")
+    shared.run_until_quiet()
+    assert shared.state("A-2") == "In Review"

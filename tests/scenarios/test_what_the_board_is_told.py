@@ -50,7 +50,7 @@ def test_a_turn_whose_worker_died_is_not_said_to_run(stage):
     world.agents.during = dies
     world.tick()
     world.deliver()
-    assert said(world) == ["Turn 1 is running."]
+    assert [body.splitlines()[0] for body in said(world)] == ["Turn 1 is running."]
     world.tick(full=False)
     world.relay()
     (now,) = said(world)

@@ -43,6 +43,7 @@ def warnings(front):
         (BASE.replace("[Done]", "[Done, no]"), "6: 'tracker.terminal_states[1]': found false (YAML reads yes, no"),
         (BASE + "  max_turns: '3'\n", "9: 'agent.max_turns': found '3', expected a whole number"),
         (BASE + "  max_turns: 0\n", "9: 'agent.max_turns': found 0, expected 1 or more"),
+        (BASE + "  max_repeated_calls: -1\n", "9: 'agent.max_repeated_calls': found -1, expected 0 or more"),
         (BASE + "  max_turns: yes\n", "9: 'agent.max_turns': found true (YAML"),
         (BASE + "  prompt: pipe\n", "9: 'agent.prompt': found 'pipe', expected 'stdin' or 'file'"),
         (BASE + "  env: {A: 1}\n", "9: 'agent.env.A': found 1, expected a text; put quotes around it"),

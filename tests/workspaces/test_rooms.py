@@ -24,6 +24,18 @@ def test_a_workspace_is_made_once_and_found_again(settings, tmp_path):
     assert replace(again, created_now=True) == first
 
 
+@pytest.mark.proves("WS-13")
+def test_a_root_is_told_from_another_under_the_same_path(plain, tmp_path):
+    """Two hosts that use a new one at once read one id; an empty folder in its place has another."""
+    with ThreadPoolExecutor(8) as hosts:
+        seen = set(hosts.map(rooms.root, [plain] * 8))
+    (first,) = seen
+    assert first.path == tmp_path / "rooms"
+    first.path.rename(tmp_path / "away")
+    assert rooms.root(plain).id != first.id
+    assert sorted(path.name for path in (tmp_path / "away").iterdir()) == [".root"]
+
+
 @pytest.mark.proves("WS-05")
 @given(st.text(min_size=1, max_size=40))
 def test_no_identifier_leads_out_of_the_root(tmp_path_factory, identifier):

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.agents.bridges import conversing
 from orchestrator.agents.bridges.refusals import codex_names, latest_reset, refusal
-from orchestrator.agents.bridges.saying import LONGEST_TEXT, Fault, Order, Result, end, tokens
+from orchestrator.agents.bridges.saying import LONGEST_TEXT, Fault, Order, Result, call, end, tokens
 from orchestrator.agents.bridges.talk import Finish, Reply, Say, Send, number, shell, table, text
 
 # What a program of ours is called by a server that logs it. The version is that of the protocol's use here.
@@ -32,6 +32,14 @@ _QUESTIONS: Mapping[str, str] = {
     "applyPatchApproval": "may it change files",
 }
 _NO_SUCH_METHOD = -32601
+
+# The items that are calls of tools, and what tells two of them apart; the rest of an item is how it went.
+_CALLS: Mapping[str, tuple[str, ...]] = {
+    "commandExecution": ("command", "cwd"),
+    "fileChange": ("changes",),
+    "mcpToolCall": ("server", "tool", "arguments"),
+    "webSearch": ("query",),
+}
 
 
 class AppServer:
@@ -124,7 +132,8 @@ class AppServer:
     def _asked(self, identity: object, method: str, params: Mapping[str, object]) -> Sequence[Reply]:
         if method == "item/tool/call":
             said = {"type": "inputText", "text": f"there is no tool {params.get('tool')!r} here; go on without it"}
-            return [Send({"id": identity, "result": {"success": False, "contentItems": [said]}})]
+            told = Say(call(text(params.get("tool")), params.get("arguments")))
+            return [told, Send({"id": identity, "result": {"success": False, "contentItems": [said]}})]
         if (question := _QUESTIONS.get(method)) is None:
             error = {"code": _NO_SUCH_METHOD, "message": f"{method}: not supported by this client"}
             return [Send({"id": identity, "error": error})]
@@ -148,8 +157,10 @@ class AppServer:
         return []
 
     def _completed(self, item: Mapping[str, object]) -> Sequence[Reply]:
-        said = text(item.get("text")).strip()
-        if item.get("type") != "agentMessage" or not said:
+        kind, said = text(item.get("type")), text(item.get("text")).strip()
+        if kind in _CALLS:
+            return [Say(call(kind, [item.get(key) for key in _CALLS[kind]]))]
+        if kind != "agentMessage" or not said:
             return []
         self._last_message = said
         return [Say({"type": "message", "text": said[:LONGEST_TEXT]})]

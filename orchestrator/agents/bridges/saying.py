@@ -5,6 +5,7 @@ The kinds of failure are those of the peers' specifications (`docs/decisions/002
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 from collections.abc import Mapping
@@ -14,6 +15,8 @@ from typing import IO
 
 # What a board's comment and a terminal can show of it; a report's reader cuts there too.
 LONGEST_TEXT = 4_000
+
+LONGEST_NAME = 100
 
 # A provider that names no time is asked again after what a workflow rests at first (`domain/rest.py`).
 WAIT_SECONDS = 60.0
@@ -98,6 +101,12 @@ def end(result: Result) -> int:
     """Say the last word; returns the exit code, by which a report of the agent's own cannot hide a failure."""
     say(result.line())
     return 0 if result.fault is None else 1
+
+
+def call(name: str, arguments: object) -> dict[str, object]:
+    """A call of a tool, as all kinds tell it: arguments may be a whole file, so only their digest is said."""
+    spelled = json.dumps(arguments, sort_keys=True, default=str)
+    return {"type": "tool", "name": name[:LONGEST_NAME], "arguments": hashlib.sha256(spelled.encode()).hexdigest()[:32]}
 
 
 def tokens(*, given: int, cached: int, made: int) -> dict[str, object]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from orchestrator.agents.bridges import conversing
 from orchestrator.agents.bridges.refusals import refusal
-from orchestrator.agents.bridges.saying import LONGEST_TEXT, Fault, Order, Result, end, say, tokens
+from orchestrator.agents.bridges.saying import LONGEST_TEXT, Fault, Order, Result, call, end, say, tokens
 from orchestrator.agents.bridges.talk import Reply, Say, Write, number, shell, table, text
 
 # Settings that are handed on as they are, each as the flag's value.
@@ -99,13 +99,14 @@ class StreamJson:
         self._error_name = text(line.get("error")) or ""
         self._spent[text(message.get("id"))] = table(message.get("usage"))
         content = message.get("content")
-        parts = [text(table(part).get("text")) for part in content] if isinstance(content, list) else []
-        said = "".join(parts).strip()
+        parts = [table(part) for part in content] if isinstance(content, list) else []
+        calls = [Say(call(text(one.get("name")), one.get("input"))) for one in parts if one.get("type") == "tool_use"]
+        said = "".join(text(part.get("text")) for part in parts).strip()
         usage = Say(_added(list(self._spent.values())))
         if not said:
-            return [usage]
+            return [*calls, usage]
         self._last_message = said
-        return [Say({"type": "message", "text": said[:LONGEST_TEXT]}), usage]
+        return [Say({"type": "message", "text": said[:LONGEST_TEXT]}), *calls, usage]
 
     def _limited(self, info: Mapping[str, object]) -> None:
         if info.get("status") == "rejected":

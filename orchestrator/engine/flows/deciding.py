@@ -16,7 +16,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import Proposer, StepContract
 from orchestrator.domain.turn import Ending as AgentEnding
 from orchestrator.domain.turn import Outcome, StopReason
-from orchestrator.engine import patience
+from orchestrator.engine import patience, watching
 from orchestrator.engine.flows.shift import Shift
 from orchestrator.ports.agent import AgentEvent, AgentMisconfigured, AgentTurn
 from orchestrator.ports.supervisor import Refusal, SpawnFailed
@@ -66,9 +66,13 @@ def _ask(shift: Shift, step: StepContract, proposer: Proposer, *, prompt: str) -
         if fault.refusal in _FOR_A_PERSON:
             return _blocked(shift, step, str(fault))
         return Answer(Said.STOPPED if fault.refusal is Refusal.NOT_ADOPTED else Said.TRY_AGAIN, reason=str(fault))
-    for event in session.events():
-        _record(shift, event)
-    return _meant(shift, step, session.ending(), folder=order.workspace)
+    ending = watching.heard(
+        session,
+        lambda event: _record(shift, event),
+        most_repeats=proposer.agent.max_repeated_calls,
+        flagged=lambda: shift.ports.supervisor().cancelled(order.turn_id),
+    )
+    return _meant(shift, step, ending, folder=order.workspace)
 
 
 def _meant(shift: Shift, step: StepContract, ending: AgentEnding, *, folder: Path) -> Words | Answer | Ending:

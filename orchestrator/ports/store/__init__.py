@@ -22,7 +22,7 @@ from orchestrator.ports.store.flows import (
     Recorded,
     Started,
 )
-from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused
+from orchestrator.ports.store.items import ItemStore, Opened, Opening, Refused, Sight
 from orchestrator.ports.store.operators import Hand, OperatorStore, Place
 from orchestrator.ports.store.outbox import Claimed, OutboxStore, Settlement
 from orchestrator.ports.store.reconciler import ReconcilerStore, TickGrant
@@ -59,6 +59,7 @@ __all__ = [
     "Refused",
     "Renewal",
     "Settlement",
+    "Sight",
     "Started",
     "StepRecord",
     "Store",

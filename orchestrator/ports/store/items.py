@@ -12,6 +12,7 @@ from orchestrator.domain.hold import Hold, HoldKind
 from orchestrator.domain.item import Item
 from orchestrator.domain.records import ItemRecord, Records
 from orchestrator.domain.select import NotDispatched, Wait
+from orchestrator.domain.serving import Mark
 from orchestrator.domain.turn import StopReason, TurnLimits
 from orchestrator.ports.store.reconciler import TickGrant
 from orchestrator.ports.store.workflows import WorkflowRow
@@ -49,6 +50,18 @@ class Refused:
     reason: NotDispatched
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A look at a card that bears marks of other installations; `ours` is our own there, None where it is not yet."""
+
+    workflow: WorkflowRow
+    item_id: str
+    identifier: str
+    state: str
+    marks: tuple[Mark, ...]
+    ours: Mark | None = None
+
+
 class ItemStore(Protocol):
     """What the tick reads and does. Every action on a record is conditional on the version that it carries."""
 
@@ -65,6 +78,10 @@ class ItemStore(Protocol):
 
         All are of one workflow. Each has an answer of its own, and a refusal of one is nothing to the others.
         """
+        ...
+
+    def give_way(self, sight: Sight) -> Mark | None:
+        """Remember the marks; where one is fresh and comes before ours, hold the item, stop its turn and return it."""
         ...
 
     def mark_enqueued(self, turn_ids: Sequence[UUID]) -> None:
@@ -85,6 +102,10 @@ class ItemStore(Protocol):
 
     def lift_holds(self, record: ItemRecord, reason: str) -> bool:
         """End the holds of an item because of what a person did on the board; makes its open task due."""
+        ...
+
+    def holds_follow(self, record: ItemRecord, state: str) -> bool:
+        """A machine moved the held card: its holds stand on it where it is now, as after a move of ours."""
         ...
 
     def leave_host(self, record: ItemRecord, reason: str | None, *, workflow: str) -> bool:

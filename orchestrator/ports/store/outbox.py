@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Protocol
 from uuid import UUID
 
+from orchestrator.domain.serving import Mark
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store.workflows import WorkflowRow
 
@@ -29,6 +30,7 @@ class Claimed:
     card otherwise cannot tell whether the move landed and a person moved on, and leaves it alone.
     `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
     the claim lasts from its sending, for the check right before the write. `detail` is what the last try ended with.
+    `mark` is what a status comment says beside its text while the card's business is open.
     """
 
     id: int
@@ -44,6 +46,7 @@ class Claimed:
     local_seconds: float
     seen: str | None = None
     detail: str | None = None
+    mark: Mark | None = None
 
 
 class OutboxStore(Protocol):
@@ -51,6 +54,10 @@ class OutboxStore(Protocol):
 
     def claim(self, *, seconds: float) -> Claimed | None:
         """Claim the head row of one item that is due and unclaimed, skipping locked ones; None when there is none."""
+        ...
+
+    def renew_marks(self) -> int:
+        """Have the marks of running turns posted again that are getting old; returns how many."""
         ...
 
     def begin_move(self, claimed: Claimed, seen: str, *, state: str) -> bool:

@@ -61,6 +61,10 @@ class WorkspaceRow:
 class WorkspaceStore(Protocol):
     """Where work lies, and where what was not finished is kept."""
 
+    def shared_root(self, path: Path, root_id: str) -> str:
+        """The id of the root that hosts share under this path: the first that was told, while work stands in it."""
+        ...
+
     def idle(self, workflow: str) -> Sequence[Idle]:
         """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
         ...
