@@ -79,6 +79,11 @@ class Move:
     only_from: tuple[str, ...]
     seen: Sighting | None = None
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person was seen to have put the card elsewhere."""
+        return self.seen is not None and not self.may_leave(self.seen.state)
+
     def may_leave(self, state: str) -> bool:
         """Whether it is made from there."""
         return fold(state) in {fold(allowed) for allowed in self.only_from}
@@ -88,13 +93,13 @@ class Move:
 
         A sighting of the state that the turn began from may be of before that move, and says nothing of what followed.
         """
-        if self.seen is None or not self.may_leave(self.seen.state) or fold(self.seen.state) == fold(state):
+        if self.seen is None or self.is_decided or fold(self.seen.state) == fold(state):
             return replace(self, only_from=(state,))
         return replace(self, only_from=(state,), seen=Sighting(state))
 
     def after_refused(self, state: str) -> Move:
         """The same, once an earlier move of its turn was not made because a person had put the card there."""
-        return replace(self, seen=Sighting(state))
+        return replace(self, only_from=(), seen=Sighting(state))
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +176,8 @@ def _permit_move(move: Move, item: Item, contract: StateContract) -> Verdict:
         return Suppress(f"the workflow names no {move.role.value} state any more")
     if fold(item.state) == fold(state):
         return Suppress("the card is there already")
+    if move.seen is not None and move.is_decided:
+        return Suppress(f"a person moved the card to {move.seen.state} during the run", move.seen.state)
     if not move.may_leave(item.state):
         return Suppress(f"a person moved the card to {item.state}", item.state)
-    if move.seen is not None and not move.may_leave(move.seen.state):
-        return Suppress(f"a person moved the card to {move.seen.state} during the run", move.seen.state)
     return Post(state)

@@ -110,7 +110,7 @@ def _not_permitted(
         return second if again else _Settled(Settlement.SUPPRESSED, reason)
     if not isinstance(act, Move):
         return _Settled(Settlement.SUPPRESSED, reason)
-    if act.may_leave(item.state) or writeback.is_sure(act, item):
+    if act.is_decided or act.may_leave(item.state) or writeback.is_sure(act, item):
         return _kept_back(tracker, claimed, verdict, state=item.state, contract=contract)
     answer = _asked(tracker, claimed, item, state=writeback.target(act.role, contract))
     if answer is not None:
@@ -162,7 +162,7 @@ def _kept_back(
     lacking = renamed.missing(contract, live) if live is not None else None
     if lacking is not None:
         return _Settled(Settlement.DEFERRED, lacking, pause_seconds=_BROKEN_PAUSE_SECONDS)
-    if live is not None and fold(state) not in set(map(fold, live)) and claimed.detail != verdict.reason:
+    if live is not None and not renamed.has(live, state) and claimed.detail != verdict.reason:
         # Its column was renamed back since that look, or a hand wrote what the board does not have.
         return _Settled(Settlement.DEFERRED, verdict.reason, pause_seconds=_SECOND_LOOK_SECONDS)
     return _Settled(Settlement.SUPPRESSED, verdict.reason, state=verdict.put)

@@ -22,6 +22,23 @@ def lacking(tracker: Tracker, state: str, contract: StateContract) -> str | None
     return None if live is None else missing(contract, live)
 
 
+def doubt(tracker: Tracker, state: str, contract: StateContract) -> str | None:
+    """What speaks against a card having been moved to `state`, where it was just seen; None: nothing.
+
+    A column that the board does not have has its old name back since that look, or a hand wrote it: the next look
+    tells. Raises TrackerError.
+    """
+    live = columns(tracker, state, contract)
+    if live is None:
+        return None
+    return missing(contract, live) or (None if has(live, state) else f"the board has no column {state!r} any more")
+
+
+def has(live: Sequence[str], state: str) -> bool:
+    """Whether a board with these columns has that one."""
+    return fold(state) in set(map(fold, live))
+
+
 def columns(tracker: Tracker, state: str, contract: StateContract) -> tuple[str, ...] | None:
     """The board's columns, asked for where `state` plays no part in the contract; None where it does."""
     if any(fold(state) == fold(known) for _, known in contract.roles()):

@@ -117,11 +117,11 @@ def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
 def _elsewhere(stage: Stage, item: Item) -> Ending:
     """A person took the card away; or renamed its column, which is for the next tick to say."""
     try:
-        lacking = renamed.lacking(stage.ports.tracker(stage.workflow), item.state, stage.workflow.contract)
+        doubt = renamed.doubt(stage.ports.tracker(stage.workflow), item.state, stage.workflow.contract)
     except TrackerError as error:
-        lacking = str(error)
-    if lacking is not None:
-        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=lacking)
+        doubt = str(error)
+    if doubt is not None:
+        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=doubt)
     return Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
 
 

@@ -44,6 +44,14 @@ def test_a_card_that_is_put_back_from_in_progress_is_worked_on_anew(stage, show)
     assert not found, "\n".join(found)
 
 
+@pytest.mark.parametrize("column", ["in progress renamed", "the first column renamed"])
+def test_a_column_that_is_renamed_for_one_look_takes_nobody_away(stage, column):
+    """Its old name is back when the board is asked: nothing is lacking, but it has no such column."""
+    runs = (Run(call, "one card", {call: column, call + 1: "renamed back"}) for call in looks(stage, "one card"))
+    found = wrong(stage, runs, stamps.exact)
+    assert not found, "\n".join(found)
+
+
 @pytest.mark.parametrize("show", [stamps.coarse, stamps.absent])
 @pytest.mark.parametrize("kind", ["a read by id lags by one change", "a read by id lags by three"])
 def test_an_older_look_without_a_stamp_takes_nothing_away(stage, kind, show):
