@@ -35,6 +35,10 @@ class Sighting:
         """What is remembered of a look."""
         return Sighting(item.state, item.updated_at)
 
+    def then(self, look: Item | None) -> Sighting:
+        """What is known once `look` was taken: that, unless it failed or may be of an earlier time."""
+        return Sighting.of(look) if look is not None and self.age(look) is Age.LATER else self
+
     def age(self, look: Item) -> Age:
         """Whether `look`, asked for after this sighting, also shows the card after it."""
         if self.updated_at is not None and look.updated_at is not None and self.updated_at != look.updated_at:

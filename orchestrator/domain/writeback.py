@@ -6,12 +6,13 @@ person who moved the card since wins, and what could not be read is not written 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from orchestrator.domain.contract import StateContract, fold
 from orchestrator.domain.effect import EffectStatus
 from orchestrator.domain.item import Item
+from orchestrator.domain.sighting import Age, Sighting
 
 
 class WriteKind(Enum):
@@ -68,10 +69,37 @@ _TOLD_AFTER_TERMINAL = frozenset({WriteKind.CANCELLED, WriteKind.MERGED, WriteKi
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A permitted change of state: only from the states that the run was allowed to start from."""
+    """A permitted change of state: only from the states that the run was allowed to start from.
+
+    `seen` is the last look at the card before the move was written, None where nobody remembers. A state in it that the
+    move may not leave is a person's decision, whatever the card shows later.
+    """
 
     role: Role
     only_from: tuple[str, ...]
+    seen: Sighting | None = None
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether a person was seen to have put the card elsewhere."""
+        return self.seen is not None and not self.may_leave(self.seen.state)
+
+    def may_leave(self, state: str) -> bool:
+        """Whether it is made from there."""
+        return fold(state) in {fold(allowed) for allowed in self.only_from}
+
+    def after_sent(self, state: str) -> Move:
+        """The same, once an earlier move of its turn put the card there: it leaves no other state any more.
+
+        A sighting of the state that the turn began from may be of before that move, and says nothing of what followed.
+        """
+        if self.seen is None or self.is_decided or fold(self.seen.state) == fold(state):
+            return replace(self, only_from=(state,))
+        return replace(self, only_from=(state,), seen=Sighting(state))
+
+    def after_refused(self, state: str) -> Move:
+        """The same, once an earlier move of its turn was not made because a person had put the card there."""
+        return replace(self, only_from=(), seen=Sighting(state))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +127,13 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Suppress:
-    """Never write it: a person decided first, or there is nothing left to say."""
+    """Never write it: a person decided first, or there is nothing left to say.
+
+    `put` is where the person put the card, None where it is not for that.
+    """
 
     reason: str
+    put: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +154,7 @@ def permit(write: Write, item: Item | None, contract: StateContract, *, readable
         return Suppress("the card is not on the board any more")
     closed = contract.is_terminal(item.state)
     if closed and (isinstance(write.act, Move) or write.kind not in _TOLD_AFTER_TERMINAL):
-        return Suppress(f"a person closed the card ({item.state})")
+        return Suppress(f"a person closed the card ({item.state})", item.state)
     if isinstance(write.act, Comment):
         return Post()
     return _permit_move(write.act, item, contract)
@@ -133,12 +165,19 @@ def target(role: Role, contract: StateContract) -> str | None:
     return contract.handoff if role is Role.HANDOFF else contract.in_progress
 
 
+def is_sure(move: Move, item: Item) -> bool:
+    """Whether that look at the card is no older than what was seen before the move was written."""
+    return move.seen is not None and move.seen.age(item) is Age.LATER
+
+
 def _permit_move(move: Move, item: Item, contract: StateContract) -> Verdict:
     state = target(move.role, contract)
     if state is None:
         return Suppress(f"the workflow names no {move.role.value} state any more")
     if fold(item.state) == fold(state):
         return Suppress("the card is there already")
-    if fold(item.state) not in {fold(allowed) for allowed in move.only_from}:
-        return Suppress(f"a person moved the card to {item.state}")
+    if move.seen is not None and move.is_decided:
+        return Suppress(f"a person moved the card to {move.seen.state} during the run", move.seen.state)
+    if not move.may_leave(item.state):
+        return Suppress(f"a person moved the card to {item.state}", item.state)
     return Post(state)

@@ -96,14 +96,16 @@ def _still_unwanted(run: Run, action: Cancel) -> bool:
     tracker = run.ports.tracker(run.workflow)
     try:
         fresh = looking.by_id(tracker, action.record.id)
-        is_renamed = fresh is not None and renamed.lacking(tracker, fresh.state, run.workflow.contract) is not None
+        live = renamed.columns(tracker, fresh.state, run.workflow.contract) if fresh is not None else None
+        if fresh is not None and live is not None and not renamed.has(live, fresh.state):
+            fresh = looking.by_id(tracker, action.record.id)  # its column has its old name back since that look
     except TrackerError:
         return False
     if fresh is None:
         return action.stop is StopReason.NOT_VISIBLE
     if action.stop is StopReason.TERMINAL_SEEN:
         return run.workflow.contract.is_terminal(fresh.state)
-    if is_renamed:
+    if live is not None and renamed.missing(run.workflow.contract, live) is not None:
         return False
     active = run.workflow.contract.is_active(fresh.state)
     return not active or select.not_routable(fresh, run.workflow.limits) is not None

@@ -33,12 +33,23 @@ def at_start(look: Look, seen: Sighting) -> Item | None:
 def at_end(look: Look, begun: Sighting, contract: StateContract) -> Item | None:
     """The card after the work, `begun` being what it began from; None: not on the board. Raises TrackerError.
 
-    That the card stands where work goes on decides nothing, and is believed at once.
+    That the card stands where its run began, or in progress, decides nothing, and is believed at once.
     """
     item = look()
-    if item is None or contract.is_active(item.state) or begun.age(item) is Age.LATER:
+    if item is None or _is_expected(item, begun, contract) or begun.age(item) is Age.LATER:
         return item
     return _once_more(look, item, begun)
+
+
+def last(begun: Sighting, end: Item | None, contract: StateContract) -> Sighting:
+    """What is known of the card once the work is done; `end` is what `at_end` showed, None where that failed."""
+    if end is None or _is_expected(end, begun, contract):
+        return begun.then(end)
+    return Sighting.of(end)
+
+
+def _is_expected(item: Item, begun: Sighting, contract: StateContract) -> bool:
+    return fold(item.state) in {fold(begun.state), fold(contract.in_progress or begun.state)}
 
 
 def _once_more(look: Look, first: Item, seen: Sighting) -> Item | None:

@@ -85,51 +85,88 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         return already
     verdict = writeback.permit(claimed.write, item, contract)
     match verdict:
-        case Suppress(reason=reason) if _needs_second_look(claimed, item, reason):
-            return _Settled(Settlement.DEFERRED, reason, pause_seconds=_SECOND_LOOK_SECONDS)
-        case Suppress(reason=reason):
-            return _kept_back(tracker, claimed, reason, state=item.state if item else None, contract=contract)
+        case Suppress():
+            return _not_permitted(tracker, claimed, verdict, item=item, contract=contract)
         case Defer(reason=reason):
             return _Settled(Settlement.DEFERRED, reason, pause_seconds=_pause(claimed))
         case Post(state=state):
             if ports.clock.boot_seconds() - sent_at > claimed.local_seconds - _MARGIN_SECONDS:
                 return _Settled(Settlement.DEFERRED, "the claim ran out before the write began")
             settled = _write(ports, tracker, claimed, item=item, state=state)
-            if isinstance(settled, NotMoved) and _may_leave(claimed, settled.state):
-                moment = "the card was changed while the move was made, and stands where it may be moved from"
-                return _Settled(Settlement.DEFERRED, moment, pause_seconds=_CONFLICT_PAUSE_SECONDS)
             if isinstance(settled, NotMoved):
-                first = f"a person moved the card first ({settled.state})"
-                return _kept_back(tracker, claimed, first, state=settled.state, contract=contract)
+                return _refused(tracker, claimed, settled.state, contract=contract)
             return settled
 
 
-def _needs_second_look(claimed: Claimed, item: Item | None, reason: str) -> bool:
-    """Whether one read speaks against a write that would be lost: a hand-off, or any of a card that is gone."""
-    act = claimed.write.act
-    matters = item is None or (isinstance(act, Move) and act.role is Role.HANDOFF)
-    return matters and claimed.detail != reason
+def _not_permitted(
+    tracker: Tracker, claimed: Claimed, verdict: Suppress, *, item: Item | None, contract: StateContract
+) -> _Settled:
+    """A look speaks against a write. One that is surely a later one stands at once: the card may be back soon.
+
+    One that may be old has the board asked, where that can be; else it takes two of them, so that nothing is lost.
+    """
+    act, reason, again = claimed.write.act, verdict.reason, claimed.detail != verdict.reason
+    second = _Settled(Settlement.DEFERRED, reason, pause_seconds=_SECOND_LOOK_SECONDS)
+    if item is None:
+        return second if again else _Settled(Settlement.SUPPRESSED, reason)
+    if not isinstance(act, Move):
+        return _Settled(Settlement.SUPPRESSED, reason)
+    if act.is_decided or act.may_leave(item.state) or writeback.is_sure(act, item):
+        return _kept_back(tracker, claimed, verdict, state=item.state, contract=contract)
+    answer = _asked(tracker, claimed, item, state=writeback.target(act.role, contract))
+    if answer is not None:
+        return _refused(tracker, claimed, answer.state, contract=contract)
+    if act.role is Role.HANDOFF and again:
+        return second
+    return _kept_back(tracker, claimed, Suppress(reason), state=item.state, contract=contract)
 
 
-def _may_leave(claimed: Claimed, state: str | None) -> bool:
-    """Whether a move may begin in that state: then nobody decided, somebody edited the card, or our read was old."""
+def _asked(tracker: Tracker, claimed: Claimed, item: Item, *, state: str | None) -> NotMoved | None:
+    """What the board itself says of a card that a look shows where it may not be moved from; None: it said nothing.
+
+    A move on condition of that very revision writes nothing, whichever of the two is true, and its refusal is as the
+    card stands.
+    """
     act = claimed.write.act
-    return state is not None and isinstance(act, Move) and fold(state) in {fold(allowed) for allowed in act.only_from}
+    if state is None or item.revision is None or not isinstance(act, Move) or not tracker.profile.conditional_moves:
+        return None
+    try:
+        answer = tracker.move(claimed.item_id, state, only_from=act.only_from, revision=item.revision)
+    except TrackerError:
+        return None
+    return answer if isinstance(answer, NotMoved) else None
+
+
+def _refused(tracker: Tracker, claimed: Claimed, state: str | None, *, contract: StateContract) -> _Settled:
+    """The board refused a move, for where the card stands. Where it may be moved from there, nobody decided.
+
+    Somebody edited the card, or our read was old.
+    """
+    act = claimed.write.act
+    if state is not None and isinstance(act, Move) and act.may_leave(state):
+        moment = "the card was changed while the move was made, and stands where it may be moved from"
+        return _Settled(Settlement.DEFERRED, moment, pause_seconds=_CONFLICT_PAUSE_SECONDS)
+    first = Suppress(f"a person moved the card first ({state})", state)
+    return _kept_back(tracker, claimed, first, state=state, contract=contract)
 
 
 def _kept_back(
-    tracker: Tracker, claimed: Claimed, reason: str, *, state: str | None, contract: StateContract
+    tracker: Tracker, claimed: Claimed, verdict: Suppress, *, state: str | None, contract: StateContract
 ) -> _Settled:
-    """A write that a person's decision keeps back; a move waits where the column was renamed and the card not moved."""
-    if state is None or not isinstance(claimed.write.act, Move):
-        return _Settled(Settlement.SUPPRESSED, reason)
+    """A move that a person's decision keeps back; it waits where the column was renamed and the card not moved."""
+    if state is None:
+        return _Settled(Settlement.SUPPRESSED, verdict.reason)
     try:
-        lacking = renamed.lacking(tracker, state, contract)
+        live = renamed.columns(tracker, state, contract)
     except TrackerError as fault:
         return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
+    lacking = renamed.missing(contract, live) if live is not None else None
     if lacking is not None:
         return _Settled(Settlement.DEFERRED, lacking, pause_seconds=_BROKEN_PAUSE_SECONDS)
-    return _Settled(Settlement.SUPPRESSED, reason)
+    if live is not None and not renamed.has(live, state) and claimed.detail != verdict.reason:
+        # Its column was renamed back since that look, or a hand wrote what the board does not have.
+        return _Settled(Settlement.DEFERRED, verdict.reason, pause_seconds=_SECOND_LOOK_SECONDS)
+    return _Settled(Settlement.SUPPRESSED, verdict.reason, state=verdict.put)
 
 
 def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateContract:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from orchestrator.domain import keys, notes
 from orchestrator.domain.contract import fold
 from orchestrator.domain.item import Item
 from orchestrator.domain.notes import Speaker
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.turn import Conclusion, Ending, Handoff
 from orchestrator.domain.workflow import Workflow
 from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
@@ -19,7 +22,7 @@ def started(installation: str, admitted: Admitted, *, workflow: Workflow, item: 
     target = workflow.contract.in_progress
     if target is None or fold(target) == fold(item.state):
         return (comment,)
-    return Write(WriteKind.STARTED, Move(Role.IN_PROGRESS, _only_from(admitted, workflow))), comment
+    return Write(WriteKind.STARTED, _move(Role.IN_PROGRESS, admitted, workflow)), comment
 
 
 def ended(
@@ -29,8 +32,19 @@ def ended(
     speaker = Speaker(installation, admitted.ref.turn_id, admitted.ordinal, _branch(admitted, workflow))
     told = notes.parting(speaker, conclusion, ending.summary or ending.reason)
     if isinstance(conclusion, Handoff):
-        return Write(told[0].kind, Move(Role.HANDOFF, _only_from(admitted, workflow))), *told
+        return Write(told[0].kind, _move(Role.HANDOFF, admitted, workflow)), *told
     return told
+
+
+def after(writes: tuple[Write, ...], seen: Sighting) -> tuple[Write, ...]:
+    """The same writes, their moves written after that look at the card."""
+    return tuple(
+        replace(write, act=replace(write.act, seen=seen)) if isinstance(write.act, Move) else write for write in writes
+    )
+
+
+def _move(role: Role, admitted: Admitted, workflow: Workflow) -> Move:
+    return Move(role, _only_from(admitted, workflow), admitted.sighting)
 
 
 def _only_from(admitted: Admitted, workflow: Workflow) -> tuple[str, ...]:

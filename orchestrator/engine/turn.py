@@ -117,11 +117,11 @@ def _wanted(stage: Stage) -> tuple[Item | None, Ending | None]:
 def _elsewhere(stage: Stage, item: Item) -> Ending:
     """A person took the card away; or renamed its column, which is for the next tick to say."""
     try:
-        lacking = renamed.lacking(stage.ports.tracker(stage.workflow), item.state, stage.workflow.contract)
+        doubt = renamed.doubt(stage.ports.tracker(stage.workflow), item.state, stage.workflow.contract)
     except TrackerError as error:
-        lacking = str(error)
-    if lacking is not None:
-        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=lacking)
+        doubt = str(error)
+    if doubt is not None:
+        return Ending(Outcome.FAILED, StopReason.READ_FAILED, reason=doubt)
     return Ending(Outcome.FAILED, StopReason.MOVED_AWAY)
 
 
@@ -146,15 +146,16 @@ def _start(stage: Stage, item: Item) -> bool:
 
 def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
     """Re-read the card, decide what the end means, and write it all in one transaction."""
-    item = _reread_or_none(stage)
+    item = _trusted(stage, _reread_or_none(stage))
     conclusion = turn.conclude(
         ending,
-        _trusted(stage, item),
+        item,
         stage.workflow.contract,
         counters=replace(stage.admitted.counters, has_waited=stage.admitted.retry_kind == StopReason.QUOTA.value),
         limits=stage.workflow.turn_limits,
         now=stage.now(),
     )
+    seen = looking.last(stage.admitted.sighting, item, stage.workflow.contract)
     writes = report.ended(
         stage.ports.store.installation,
         stage.admitted,
@@ -164,7 +165,7 @@ def _conclude(stage: Stage, ending: Ending) -> Conclusion | None:
     )
     ours = patience.persist(
         lambda: stage.ports.store.turns.conclude(
-            stage.admitted.ref, conclusion, summary=ending.summary or ending.reason, writes=writes
+            stage.admitted.ref, conclusion, summary=ending.summary or ending.reason, writes=report.after(writes, seen)
         )
     )
     if not ours:

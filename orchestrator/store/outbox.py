@@ -11,7 +11,8 @@ from uuid import UUID, uuid4
 
 from orchestrator.domain import contract, keys, notes
 from orchestrator.domain.hold import Hold, HoldKind, HoldScope, Lift
-from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind
+from orchestrator.domain.sighting import Sighting
+from orchestrator.domain.writeback import Comment, Move, Role, Write, WriteKind, WriteStatus
 from orchestrator.ports.store import Claimed, Settlement, WorkflowRow
 from orchestrator.store import concluding, holds, serving, writes
 from orchestrator.store.database import Database, Row, Session
@@ -20,7 +21,7 @@ from orchestrator.store.database import Database, Row, Session
 # Nothing is posted from a database that went back, before a person has looked.
 _CLAIM = """
     with head as materialized (
-        select outbox.id, outbox.status from outbox
+        select outbox.id, outbox.status, outbox.act, outbox.turn_id, outbox.seq from outbox
         where outbox.status in ('pending', 'claimed', 'unknown')
             and (outbox.due_at is null or outbox.due_at <= stationkeeper_now())
             and (outbox.status <> 'claimed' or outbox.claim_until <= stationkeeper_now()) -- rule: claim
@@ -36,12 +37,20 @@ _CLAIM = """
     update outbox
     set status = 'claimed', claim_token = :token, claim_until = stationkeeper_clock() + make_interval(secs => :seconds),
         tries = outbox.tries + 1, uncertain = outbox.uncertain or head.status <> 'pending'
-    from head, item, installation, workflow, workflow_version current, workflow_version pinned
+    from head
+        left join lateral (
+            select earlier.status, earlier.state from outbox earlier
+            where head.act = 'move' and earlier.turn_id = head.turn_id and earlier.act = 'move'
+                and earlier.seq < head.seq and earlier.status in ('sent', 'suppressed') and earlier.state is not null
+            order by earlier.seq desc
+            limit 1) before on true,
+        item, installation, workflow, workflow_version current, workflow_version pinned
     where outbox.id = head.id and item.key = outbox.item_key and workflow.name = outbox.workflow
         and current.workflow = workflow.name and current.version = workflow.version
         and pinned.workflow = workflow.name and pinned.version = outbox.workflow_version
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
-        outbox.only_from, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
+        outbox.only_from, outbox.sighted, outbox.sighted_stamp, before.status as before_status,
+        before.state as before_state, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
         outbox.detail, outbox.written_at, installation.id as installation,
         case when outbox.key = installation.id || cast(:told as text)
             and (exists (select from turn where turn.item_key = item.key and turn.status = 'running')
@@ -219,6 +228,14 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
 
 
 def _act(row: Row) -> Move | Comment:
-    if row.act == "move":
-        return Move(Role(row.role), tuple(row.only_from))
-    return Comment(row.key, row.body)
+    if row.act != "move":
+        return Comment(row.key, row.body)
+    seen = Sighting(row.sighted, row.sighted_stamp) if row.sighted is not None else None
+    move = Move(Role(row.role), tuple(row.only_from), seen)
+    match row.before_status:
+        case WriteStatus.SENT.value:
+            return move.after_sent(row.before_state)
+        case WriteStatus.SUPPRESSED.value:
+            return move.after_refused(row.before_state)
+        case _:
+            return move

@@ -20,11 +20,14 @@ APPEND = """superseded as (
             and ((outbox.act = 'move' and :moves > 0) or outbox.key = any(cast(:keys as text[])))
     ), written as (
         insert into outbox
-            (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from, key, body)
+            (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from, sighted,
+            sighted_stamp, key, body)
         select source.item_key, source.last_seq + put.number, source.turn_id, source.fence, source.workflow,
-            source.workflow_version, put.kind, put.act, put.role, put.only_from, put.key, put.body
+            source.workflow_version, put.kind, put.act, put.role, put.only_from, put.sighted, put.sighted_stamp,
+            put.key, put.body
         from source, jsonb_to_recordset(cast(:writes as jsonb))
-            as put (number int, kind text, act text, role text, only_from text[], key text, body text)
+            as put (number int, kind text, act text, role text, only_from text[], sighted text,
+                sighted_stamp timestamptz, key text, body text)
     )"""
 # A move raises the item's version, a comment does not.
 _PUT = f"""
@@ -55,9 +58,10 @@ _APPEND_AGAIN = """
                 select from turn where turn.id = last.turn_id and turn.status in ('queued', 'running')))
         returning item.outbox_seq
     )
-    insert into outbox (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from)
+    insert into outbox (item_key, seq, turn_id, fence, workflow, workflow_version, kind, act, role, only_from, sighted,
+        sighted_stamp)
     select last.item_key, numbered.outbox_seq, last.turn_id, last.fence, last.workflow, last.workflow_version,
-        last.kind, last.act, last.role, last.only_from
+        last.kind, last.act, last.role, last.only_from, last.sighted, last.sighted_stamp
     from last, numbered
 """
 
@@ -87,7 +91,19 @@ def values(writes: Sequence[Write]) -> Mapping[str, object]:
 
 def _columns(write: Write) -> dict[str, object]:
     if isinstance(write.act, Move):
-        act = {"act": "move", "role": write.act.role.value, "only_from": list(write.act.only_from)}
+        act: dict[str, object] = {
+            "act": "move",
+            "role": write.act.role.value,
+            "only_from": list(write.act.only_from),
+            **_sighted(write.act),
+        }
     else:
         act = {"act": "comment", "key": write.act.key, "body": write.act.body}
     return {"kind": write.kind.value, **act}
+
+
+def _sighted(move: Move) -> dict[str, object]:
+    if move.seen is None:
+        return {}
+    stamp = move.seen.updated_at
+    return {"sighted": move.seen.state, "sighted_stamp": stamp.isoformat() if stamp is not None else None}

@@ -39,3 +39,13 @@ def test_without_a_stamp_another_state_is_doubted(before, after):
     """A tracker that has no stamps, or a card that was given one meanwhile."""
     assert Sighting("Todo", before).age(look("Done", after)) is Age.UNSURE
     assert Sighting("Todo", before).age(look("Todo", after)) is Age.LATER
+
+
+@pytest.mark.proves("TW-01")
+def test_what_is_known_goes_on_with_each_look_that_is_surely_later():
+    """A doubtful look, an older one and one that failed leave it as it was."""
+    later = NOON + timedelta(minutes=1)
+    assert SEEN.then(look("Rework", later)) == Sighting("Rework", later)
+    assert SEEN.then(look("Rework", NOON)) == SEEN
+    assert SEEN.then(look("Rework", NOON - timedelta(minutes=1))) == SEEN
+    assert SEEN.then(None) == SEEN

@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.domain import writeback
 from orchestrator.domain.contract import StateContract
+from orchestrator.domain.sighting import Sighting
 from orchestrator.domain.writeback import Comment, Defer, Move, Post, Role, Suppress, Write, WriteKind
 from tests.domain.worlds import CONTRACT, NO_REVIEW, STATES, item
 
@@ -101,3 +102,46 @@ def test_the_kinds_of_write_are_a_closed_list():
     assert {kind.value for kind in WriteKind} == {
         "started", "turn_ended", "no_change", "merged", "cancelled", "hold", "escalation", "kept",
     }  # fmt: skip
+
+
+# What was seen, what became of the turn's move before it, and from which of four columns the hand-off is made then.
+PAST = """
+seen in      moved before    Todo  In-Progress  Rework  Backlog
+Todo         nothing         yes   yes          no      no
+In-Progress  nothing         yes   yes          no      no
+Rework       nothing         no    no           no      no
+Todo         sent            no    yes          no      no
+In-Progress  sent            no    yes          no      no
+Rework       sent            no    no           no      no
+Todo         Backlog         no    no           no      no
+"""
+
+
+def past():
+    """The cells of that table: (the hand-off, where the card stands, whether it is moved)."""
+    _, *lines = (line.split() for line in PAST.strip().splitlines())
+    for seen, before, *cells_ in lines:
+        move = Move(Role.HANDOFF, FROM_DISPATCH, Sighting(seen.replace("-", " ")))
+        if before == "sent":
+            move = move.after_sent("In Progress")
+        elif before != "nothing":
+            move = move.after_refused(before)
+        for column, cell in zip(("Todo", "In Progress", "Rework", "Backlog"), cells_, strict=True):
+            yield pytest.param(move, column, cell == "yes", id=f"{seen}, {before}, {column}: {cell}")
+
+
+@pytest.mark.proves("TW-05", "H15")
+@pytest.mark.parametrize(("move", "state", "made"), list(past()))
+def test_a_decision_that_was_seen_is_not_forgotten(move, state, made):
+    """Neither that the card was elsewhere, nor that our own move took it from where its run began."""
+    verdict = writeback.permit(Write(WriteKind.TURN_ENDED, move), item(state=state), CONTRACT)
+    assert isinstance(verdict, Post if made else Suppress)
+
+
+@pytest.mark.proves("TW-01")
+@pytest.mark.parametrize("seen_in", ["Todo", "In Progress"])
+def test_where_the_run_began_is_no_sure_sign_once_our_move_was_sent(seen_in):
+    """A copy from before that move shows the card there too, under the very stamp that was seen."""
+    move = Move(Role.HANDOFF, FROM_DISPATCH, Sighting(seen_in)).after_sent("In Progress")
+    assert not writeback.is_sure(move, item(state="Todo"))
+    assert writeback.is_sure(move, item(state="In Progress"))

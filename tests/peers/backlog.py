@@ -59,13 +59,25 @@ class Person:
 
     def put(self, item_id: str, **changes: Any) -> None:
         """An edit in the browser."""
+        self._click("PUT", item_id, changes)
+
+    def complete(self, item_id: str) -> None:
+        """A click that puts a card among the completed ones."""
+        self._click("POST", f"{item_id}/complete")
+
+    def archive(self, item_id: str) -> None:
+        """A click that puts a card away."""
+        self._click("DELETE", item_id)
+
+    def _click(self, method: str, place: str, changes: dict[str, Any] | None = None) -> None:
         for _ in range(_TRIES):
-            answer = self.page.put(f"/api/tasks/{item_id}", json=changes)
+            answer = self.page.request(method, f"/api/tasks/{place}", json=changes)
             if answer.is_success:
                 return
-            assert "being modified" in answer.text, f"{item_id} {changes}: {answer.status_code} {answer.text}"
-            self.busy.append(item_id)
-        raise AssertionError(f"{item_id}: always busy")
+            told = f"{method} {place} {changes}: {answer.status_code} {answer.text}"
+            assert "being modified" in answer.text, told
+            self.busy.append(place)
+        raise AssertionError(f"{place}: always busy")
 
     def shown(self, item_id: str) -> dict[str, Any]:
         """The card as the program shows it."""

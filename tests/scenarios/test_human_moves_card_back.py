@@ -54,3 +54,38 @@ def test_a_move_that_happened_in_the_queue_is_not_one_during_the_run(world):
     world.run_until_quiet()
     assert world.state("A-1") == "In Review"
     assert [run.event for run in world.agents.log] == ["start", "done"]
+
+
+@pytest.mark.proves("TW-05", "H15", "FS-17")
+@pytest.mark.parametrize("column", ["Todo", "Rework"])
+def test_a_card_that_is_put_back_from_in_progress_is_not_handed_off(world, column):
+    """Also where its run began there: our own move took it away, so a person put it back; it is worked on again."""
+    world.add("A-1", column)
+    moved = []
+    world.agents.during = lambda _turn: moved or (moved.append(world.relay()), world.drag("A-1", column))
+    world.tick()
+    world.deliver()
+    world.relay()
+    assert world.state("A-1") == column
+    world.run_until_quiet()
+    assert world.state("A-1") == "In Review"
+    assert [run.event for run in world.agents.log] == ["start", "done", "start", "done"]
+
+
+@pytest.mark.proves("TW-05", "H15", "TW-09")
+def test_a_card_that_was_seen_elsewhere_during_the_run_is_worked_on_again(world):
+    """The relay met it in the backlog when it wanted to say that work began; the hand-off is not made, and says why."""
+    world.add("A-1")
+    moved = []
+    world.agents.during = lambda _turn: (
+        moved or (world.drag("A-1", "Backlog"), moved.append(world.relay()), world.drag("A-1", "Todo"))
+    )
+    world.tick()
+    world.deliver()
+    world.relay()
+    assert world.state("A-1") == "Todo"
+    told = world.rows("select detail from write_audit where act = 'move' order by id")
+    assert told == [("a person moved the card to Backlog",), ("a person moved the card to Backlog during the run",)]
+    world.run_until_quiet()
+    assert world.state("A-1") == "In Review"
+    assert [run.event for run in world.agents.log] == ["start", "done", "start", "done"]

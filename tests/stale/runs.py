@@ -12,6 +12,7 @@ from tests.faults.tripwire import Call, Fault, Tripwire
 from tests.stage import Stage
 from tests.stale import mischief
 from tests.stale.mischief import Trouble
+from tests.stale.stamps import Show, Shown, exact
 from tests.world import NeverQuiet, World
 
 # About as many calls of the tracker as the longest story makes, rest included.
@@ -52,10 +53,11 @@ class TrackerWire(Tripwire):
     """A wire across the tracker alone; it remembers the board at each call."""
 
     trouble: Trouble | None = None
+    show: Show = exact
 
     def wrap(self, pid: int, name: str, door: Any) -> Any:
         """Other doors are as they are."""
-        return Tripwire.wrap(self, pid, name, door) if name == "tracker" else door
+        return Shown(Tripwire.wrap(self, pid, name, door), self.show) if name == "tracker" else door
 
     def done(self) -> int:
         """How many of its mischiefs have happened."""
@@ -68,9 +70,9 @@ class TrackerWire(Tripwire):
         return Tripwire.pass_through(self, pid, name, do, on)
 
 
-def play(stage: Stage, run: Run) -> list[str]:
-    """What is wrong with the world after it; empty: nothing."""
-    world, wire = _begin(stage, run)
+def play(stage: Stage, run: Run, show: Show = exact) -> list[str]:
+    """What is wrong with the world after it; empty: nothing. `show`: what its tracker's stamps say."""
+    world, wire = _begin(stage, run, show)
     trouble = wire.trouble
     assert trouble is not None
     stories.STORIES[run.story].tell(world)
@@ -82,17 +84,16 @@ def play(stage: Stage, run: Run) -> list[str]:
     return judge(world, trouble)
 
 
-def looks(stage: Stage, story: str) -> list[int]:
-    """The numbers of the calls of a story, rest included, that look at cards by id, when nothing goes wrong."""
-    run = Run(0, story, {})
-    world, wire = _begin(stage, run)
+def looks(stage: Stage, story: str, at: Mapping[int, str] | None = None) -> list[int]:
+    """The numbers of the calls of a story, rest included, that look at cards by id, when no more than that happens."""
+    world, wire = _begin(stage, Run(0, story, at or {}))
     stories.STORIES[story].tell(world)
     world.run_until_quiet()
     return [number for number, name in enumerate(wire.calls) if name == mischief.BY_ID]
 
 
-def _begin(stage: Stage, run: Run) -> tuple[World, TrackerWire]:
-    wire = TrackerWire()
+def _begin(stage: Stage, run: Run, show: Show = exact) -> tuple[World, TrackerWire]:
+    wire = TrackerWire(show=show)
     workflow = stories.workflow_of(stories.STORIES[run.story])
     world = stage.world(workflow=workflow, wrap=wire.wrap, believes_supervisors=bool(run.seed % 2))
     wire.world, wire.trouble = world, mischief.begin(world)

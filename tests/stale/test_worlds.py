@@ -18,7 +18,7 @@ pytestmark = [
 SEEDS = range(40)
 # A column renamed during a move; a refused comment that was given up; one read by id that did not show the card; a
 # column renamed while a turn ended, between a tick's look at the columns and its cancel, and before it lifted a hold;
-# an old listing that seemed to lift one.
+# an old listing that seemed to lift one; a card that went away and came back between the relay's two looks.
 FOUND = (
     Run(7, "again", {9: "429", 25: "the first column renamed", 41: "500 after the write"}),
     Run(9, "closed", {8: "401 or 403", 17: "closed and reopened", 23: "slow", 39: "out and in"}),
@@ -40,6 +40,16 @@ FOUND = (
             21: "the listing lags by one change",
             24: "the listing lags by five",
             42: "a read by id lags by three",
+        },
+    ),
+    Run(
+        61016,
+        "one card",
+        {
+            22: "a_person_asks_for_rework",
+            33: "a_person_drags_away",
+            35: "a_person_asks_for_rework",
+            42: "429 with Retry-After",
         },
     ),
     Run(32954, "again", {9: "review renamed", 18: "429 with Retry-After", 31: "in progress renamed"}),

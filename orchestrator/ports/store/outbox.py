@@ -26,8 +26,9 @@ class Settlement(Enum):
 class Claimed:
     """The head row of one item's outbox, claimed. `uncertain`: an earlier claim of it ended without a word.
 
-    `seen` is what the card bore right before an earlier send of this move, None when none was begun: who finds the
-    card otherwise cannot tell whether the move landed and a person moved on, and leaves it alone.
+    A move in it knows what became of its turn's move before it. `seen` is what the card bore right before an earlier
+    send of this move, None when none was begun: who finds the card otherwise cannot tell whether the move landed and a
+    person moved on, and leaves it alone.
     `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
     the claim lasts from its sending, for the check right before the write. `detail` is what the last try ended with.
     `mark` is what a status comment says beside its text while the card's business is open.
@@ -69,5 +70,8 @@ class OutboxStore(Protocol):
 
     def settle(self, claimed: Claimed, settlement: Settlement, *, detail: str = "", state: str | None = None,
                pause_seconds: float = 0.0) -> bool:  # fmt: skip
-        """Record what became of it by compare-and-set on the claim. `state` is where a move put the card."""
+        """Record what became of it by compare-and-set on the claim.
+
+        `state` is where a sent move put the card; of a suppressed one where a person had put it, if that is why.
+        """
         ...
