@@ -75,6 +75,11 @@ def stuck(installation: str, turn_id: UUID, reason: str) -> Write:
     return Write(WriteKind.HOLD, Comment(keys.hold_comment_key(installation, f"{turn_id}:move"), body))
 
 
+def kept_back(told: str, reason: str) -> str:
+    """What a turn's status comment says once its hand-off was kept back: a person's move stands."""
+    return f"{told}\n\nThe card stays where it is: {reason}."
+
+
 def over(told: str, kinds: Collection[HoldKind], *, why: str) -> str | None:
     """What a hold's comment says once its hold has ended; None for a comment of other kinds, or of one that is over.
 

@@ -125,6 +125,15 @@ _TURN_MOVED = """
 _WRITTEN_BY = """
     select outbox.turn_id, installation.id as installation from outbox, installation where outbox.id = :id
 """
+# The status comment of the turn whose move it was, unless a later turn tells of the card by now.
+_TOLD = """
+    select last.body, last.key, moved.turn_id
+    from installation, outbox moved cross join lateral (
+        select outbox.body, outbox.key, outbox.turn_id from outbox
+        where outbox.item_key = moved.item_key and outbox.key = installation.id || cast(:told as text)
+        order by outbox.seq desc limit 1) last
+    where moved.id = :id and last.turn_id = moved.turn_id
+"""
 
 # How the key of a status comment goes on behind the installation.
 _STATUS_KEY = keys.status_comment_key("")
@@ -175,6 +184,8 @@ class Outbox:
             _tell_item(session, claimed, state=state if settlement is Settlement.SENT else None)
             if settlement is Settlement.PARKED:
                 _hold_item(session, claimed, detail or "the move cannot be made")
+            if settlement is Settlement.SUPPRESSED and claimed.write.act.role is Role.HANDOFF:
+                _say_kept(session, claimed, detail)
         return True
 
     def _settle_comment(self, ours: Mapping[str, object], told: Mapping[str, object]) -> bool:
@@ -204,6 +215,14 @@ def _hold_item(session: Session, claimed: Claimed, reason: str) -> None:
     ours = session.row(_WRITTEN_BY, id=claimed.id)
     assert ours is not None  # noqa: S101 -- the row was settled in this transaction
     writes.put(session, (notes.stuck(ours.installation, ours.turn_id, reason),), turn_id=ours.turn_id)
+
+
+def _say_kept(session: Session, claimed: Claimed, reason: str) -> None:
+    """Finished work that was not handed off: who looks at the card reads why it stands where it does."""
+    told = session.row(_TOLD, id=claimed.id, told=_STATUS_KEY)
+    if told is not None:
+        kept = Write(WriteKind.TURN_ENDED, Comment(told.key, notes.kept_back(told.body, reason)))
+        writes.put(session, (kept,), turn_id=told.turn_id)
 
 
 def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:

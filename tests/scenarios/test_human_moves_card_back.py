@@ -89,3 +89,18 @@ def test_a_card_that_was_seen_elsewhere_during_the_run_is_worked_on_again(world)
     world.run_until_quiet()
     assert world.state("A-1") == "In Review"
     assert [run.event for run in world.agents.log] == ["start", "done", "start", "done"]
+
+
+@pytest.mark.proves("TW-05", "H15")
+@pytest.mark.parametrize("column", ["Backlog", "Rework"])
+def test_finished_work_that_is_not_handed_off_says_so_on_its_card(world, column):
+    """In the one status comment, behind what the turn has to say: a person had moved the card when it was to be moved."""
+    world.add("A-1")
+    world.tick()
+    world.deliver()
+    world.drag("A-1", column)
+    world.relay()
+    (said,) = [each.body for each in world.board.said("A-1") if "Turn 1" in each.body]
+    assert world.state("A-1") == column
+    assert f"The card stays where it is: a person moved the card to {column}." in said
+    assert said.count("The card stays") == 1
