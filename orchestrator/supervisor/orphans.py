@@ -1,4 +1,4 @@
-"""What a worker or a launcher owes as pid 1 of a container without an init: orphans become its children, and are reaped.
+"""What a worker or launcher owes as pid 1 of a container without an init: who loses its parent becomes its child.
 
 A child that somebody waits for is none of these, and taking its exit code would turn a failure into a success. Only
 time tells the two apart: a waiter takes its child within milliseconds, so one that was found ended in so many looks in
