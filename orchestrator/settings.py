@@ -111,20 +111,19 @@ class Settings(pydantic.BaseModel):
 
     # A queued turn whose message is older than this is published again: it bounds what a lost message costs.
     requeue_seconds: Seconds = 10
-
     # How long kept work that nobody fetched stays, in days; half a year is past any holiday. 0: for ever.
     kept_days: Annotated[int, pydantic.Field(ge=0)] = 180
+
+    push_credentials: Path | None = None  # as git's credential store writes it; read at each push: a token may change
 
     # Touched at each beat by whoever runs a main loop, for a health check that asks nothing but the file's age.
     heartbeat_file: Path | None = None
 
     # Flows as module:NAME or path/to/file.py:NAME, separated by commas. None by default: a board needs none.
     flows: Annotated[tuple[str, ...], pydantic.BeforeValidator(_words)] = ()
-
     sabotage: Sabotage | None = None
 
-    # The one card that ticks may start; set by `run` for a system that it starts for that card.
-    only: str | None = None
+    only: str | None = None  # the one card that ticks may start; set by `run` for a system that it starts for that card
 
     @pydantic.model_validator(mode="after")
     def _lease_outlives_what_it_contains(self) -> Self:
@@ -154,6 +153,7 @@ VARIABLES = {
     "host": "STATIONKEEPER_HOST",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "kept_days": "STATIONKEEPER_KEPT_DAYS",
+    "push_credentials": "STATIONKEEPER_PUSH_CREDENTIALS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "flows": "STATIONKEEPER_FLOWS",
     "sabotage": "STATIONKEEPER_SABOTAGE",
