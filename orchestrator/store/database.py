@@ -181,4 +181,4 @@ def _driver(lent: PoolProxiedConnection) -> psycopg.Connection[Any]:
 def _translated(error: Exception) -> Exception:
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return RowLocked(str(error).strip())
-    return connections.unavailable(error) or error
+    return connections.unavailable(error) or connections.unfit(error) or error
