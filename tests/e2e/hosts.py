@@ -55,14 +55,18 @@ class Hosts:
         self.fleet.beat()
 
     def start(self, name: str, **env: str) -> Host:
-        """A host with its own disk (made at the first start), and a worker for turns on it, which sees `env` too."""
+        """A host with its own disk (made at the first start), and a worker for turns on it, which sees `env` too.
+
+        Where the root is shared, the disk has only the state folder.
+        """
         folder, disk = self.fleet.folder, self.fleet.folder / f"disk-{name}"
-        if not disk.exists():
+        parts = () if self.fleet.shared else ("workspaces", "repo")
+        if parts and not disk.exists():
             (disk / "workspaces").mkdir(parents=True)
             (folder / "workspaces").mkdir(exist_ok=True)
             git(disk, "clone", "-q", str(self.remote), "repo")
             git(disk / "repo", "remote", "remove", "origin")
-        binds = ",".join(f"{disk / part}={folder / part}" for part in ("workspaces", "repo"))
+        binds = ",".join(f"{disk / part}={folder / part}" for part in parts)
         celery = [sys.executable, "-m", "celery", "-A", "orchestrator", "worker", f"--hostname={name}@%h"]
         inside = [sys.executable, "-m", "tests.e2e.inside", str(self.sockets), ",".join(map(str, self._ports())), binds]
         environment = self.fleet.environment(

@@ -95,6 +95,29 @@ def test_turns_follow_their_work_and_go_on_elsewhere_when_its_host_is_gone(hosts
     assert "PUSH_URL" not in seen
 
 
+@pytest.mark.proves("H6", "WS-13")
+def test_work_in_a_shared_root_is_bound_to_no_host(hosts: Hosts) -> None:
+    """Killed in mid-turn: another host goes on in the same folder, half-done file and all, and cleans it in the end."""
+    fleet = hosts.fleet
+    fleet.shared = True
+    of_hours(fleet)
+    first = hosts.start("alpha")
+    hosts.serve()
+    until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
+    hosts.start("beta")
+    place = fleet.folder / "workspaces" / "T-1"
+    (place / "half.txt").write_text("half done\n")
+    let_the_next_be_quick(fleet)
+    first.die()
+    until(lambda: reviewed(hosts, 1), timeout_seconds=90, what="the other host's work")
+    assert rows(hosts, "select host, for_host from turn order by fence") == [("alpha", None), ("beta", None)]
+    assert rows(hosts, "select 1 from hold") == []
+    assert git(hosts.remote, "show", f"{BRANCH}:half.txt") == "half done"
+    fleet.drag(1, "Done")
+    until(lambda: not place.exists(), timeout_seconds=60, what="the workspace gone")
+    assert hosts.pushed(BRANCH) == git(fleet.folder / "repo", "rev-parse", BRANCH)
+
+
 @pytest.mark.proves("H6")
 def test_work_on_a_host_that_died_is_held_until_a_person_lets_it_go(hosts: Hosts) -> None:
     """Killed in mid-turn: the hold names host, folder and branch, on the card too; released, another host begins."""
