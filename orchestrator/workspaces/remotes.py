@@ -18,12 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from orchestrator.domain.workflow import WorkspaceSettings
-from orchestrator.ports.remotes import PushFailed, PushRefused, Tip
+from orchestrator.ports.remotes import PUSH_SECONDS, PushFailed, PushRefused, Tip
 from orchestrator.ports.workspaces import Workspace, WorkspaceFailed
 from orchestrator.workspaces import git, worktree
-
-# A branch of an hour's work is small; a remote that takes longer hangs, and a turn that waits for it keeps its slot.
-PUSH_SECONDS = 120.0
 
 # What git says of a lease that does not hold, and what a remote says of a branch that another push moved meanwhile.
 _REFUSALS = (b"stale info", b"fetch first", b"non-fast-forward", b"cannot lock ref", b"failed to update ref")
@@ -74,14 +71,16 @@ class GitRemotes:
             words = ("fetch", "--no-tags", "--no-write-fetch-head", str(place), f"+{kept}:{_pushed(branch)}")
             _talk(repository, *words, remote=remote)
 
-    def push(self, remote: str, workspace: Workspace, commit: str, *, expected: str | None) -> None:
+    def push(
+        self, remote: str, workspace: Workspace, commit: str, *, expected: str | None, seconds: float = PUSH_SECONDS
+    ) -> None:
         """Push with lease. Raises PushRefused and PushFailed."""
         address, ref = self._address(remote), f"refs/heads/{workspace.branch}"
         lease = f"--force-with-lease={ref}:{expected or ''}"
         with _apart(workspace.repository) as place:
             words = ("push", "--porcelain", "--no-verify", lease, _bare(address), f"{commit}:{ref}")
             self._introduce(address, place)
-            _talk(place, *words, remote=remote)
+            _talk(place, *words, remote=remote, seconds=seconds)
 
     def _address(self, remote: str) -> str:
         if not remote.startswith("$"):
@@ -140,10 +139,10 @@ def _apart(repository: Path | None) -> Iterator[Path]:
         yield place
 
 
-def _talk(place: Path, *words: str, remote: str) -> bytes:
+def _talk(place: Path, *words: str, remote: str, seconds: float = PUSH_SECONDS) -> bytes:
     """Speak with the remote. Raises PushRefused and PushFailed, whose message shows the remote as the file names it."""
     try:
-        done = git.attempt(place, *words, seconds=PUSH_SECONDS)
+        done = git.attempt(place, *words, seconds=seconds)
     except WorkspaceFailed as error:
         raise PushFailed(f"{remote}: 'git {words[0]}' did not end: {_blurred(str(error))}") from error
     if done.returncode == 0:

@@ -1,8 +1,10 @@
-"""Whether an agent can push with what lies in its user's home, by a real worker, a real agent and a guarded remote."""
+"""Remotes that one must log in to, and one that hangs: what an agent can do there, and what the engine does."""
 
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.e2e.fleet import AGENT, Fleet
@@ -12,6 +14,8 @@ from tests.waiting import until
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(240)]
 
 BRANCH = "stationkeeper/T-1"
+# What Compose gives a worker.
+GRACE_SECONDS = 30
 
 # Where people keep what git needs for a push. Each home has one of them, and the worker's own is the first.
 SETTINGS = {
@@ -87,3 +91,25 @@ def test_where_the_engine_does_not_push_an_agent_may(worked: Path, remote: Guard
     """As with the peers: then the agent's own credential is the only one there is. So each of these ways is one."""
     assert remote.branches() == sorted(f"by-{name}" for name in SETTINGS)
     assert "identityfile none" not in worked.read_text()
+
+
+@pytest.mark.proves("SR-06", "RT-11")
+def test_a_remote_that_hangs_keeps_no_worker_from_its_end(tmp_path: Path, database_url: str, redis_url: str) -> None:
+    """SIGTERM, and the remote takes the connection and says nothing: the turn is handed back all the same."""
+    fleet = Fleet(tmp_path / "fleet", database_url, redis_url, steps=6_000, remote="$PUSH_URL")
+    fleet.folder.mkdir()
+    fleet.set_up(1)
+    script = AGENT.replace("say start\n", "say start\ngit commit -q --allow-empty -m mine\n", 1)
+    (fleet.folder / "agent.sh").write_text(script)
+    try:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            worker = fleet.worker("w1", PUSH_URL=f"http://127.0.0.1:{silent.getsockname()[1]}/x.git")
+            fleet.beat()
+            until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
+            worker.terminate()
+            assert worker.wait(GRACE_SECONDS) == 0
+    finally:
+        fleet.stop()
+    with psycopg.connect(fleet.database_url.replace("+psycopg", "")) as look:
+        ended = look.execute("select status, stop_reason from turn order by fence limit 1").fetchall()
+    assert ended == [("cancelled", "deploy")]

@@ -1,8 +1,10 @@
 """The push of a card's branch to a real remote: by lease, past what an agent wrote; and where a second host begins."""
 
+import socket
 import stat
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -208,3 +210,25 @@ def test_a_file_of_credentials_pushes_and_is_ours_alone(guarded_remote, room, tm
     file.write_text(guarded_remote.open_url)
     engine.push("$PUSH_URL", room, sha, expected=None)
     assert guarded_remote.branches() == [BRANCH]
+
+
+@pytest.mark.proves("H6", "SR-06")
+@pytest.mark.timeout(60)
+def test_a_remote_that_hangs_is_given_up_in_time_with_all_that_git_started(room):
+    """Git leaves the talking to a program of its own, which would go on, and push after all when nobody expects it."""
+    sha = work(room.path)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        began = monotonic()
+        with pytest.raises(PushFailed, match="did not end"):
+            GitRemotes({"PUSH_URL": url}).push("$PUSH_URL", room, sha, expected=None, seconds=1.0)
+        assert monotonic() - began < 20
+        assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if url in said(path)]
+
+
+def said(path):
+    """A command line; empty when its process has just ended."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
