@@ -13,6 +13,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import psycopg
@@ -113,6 +114,12 @@ def _spread(values: Sequence[float]) -> str:
     return f"{measure.shown(measure.middle(values))} (worst {measure.shown(max(values))})"
 
 
+def _ended_after(worker: subprocess.Popen[bytes], began: float) -> float:
+    """Wait for its end; the seconds since `began`."""
+    worker.wait()
+    return time.perf_counter() - began
+
+
 def _kill_worker(worker: subprocess.Popen[bytes], _agent: int) -> None:
     worker.kill()
     worker.wait()
@@ -149,11 +156,12 @@ class _Stand:
         holder, agent = self._work_on_a_card()
         began = time.perf_counter()
         holder.terminate()
-        holder.wait()
-        taken = time.perf_counter() - began
+        with ThreadPoolExecutor(max_workers=1) as aside:  # the turn does not wait for the worker's own end
+            over = aside.submit(_ended_after, holder, began)
+            sleepers.newest(self.fleet, self.cards, at_least=2)
+            resumed = time.perf_counter() - began
+            taken = over.result()
         assert not processes.lives(agent)
-        sleepers.newest(self.fleet, self.cards, at_least=2)
-        resumed = time.perf_counter() - began
         self.fleet.drag(self.cards, "Done")
         return taken, resumed
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -56,10 +57,11 @@ class Agents:
             connect: ConnectAgent = _module("agents", employer.agent.kind).connect
         except UnknownKind as error:
             raise AgentMisconfigured(str(error)) from error
-        inherited = self._inherited
+        inherited, agent = self._inherited, employer.agent
         if not isinstance(employer, Workflow) or employer.workspace.remote is not None:  # it is to push nothing
-            inherited = environment.without_keys(inherited, employer.agent.env)
-        return connect(employer.agent, inherited)
+            inherited = environment.without_keys(inherited, agent.env)
+            agent = replace(agent, env={**environment.SEALED, **agent.env})
+        return connect(agent, inherited)
 
 
 def kinds() -> tuple[frozenset[str], frozenset[str]]:

@@ -5,6 +5,7 @@ Nothing else passes: neither the addresses of our services nor any secret of the
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 from uuid import UUID
 
@@ -29,6 +30,23 @@ PEER_PREFIX = "SORTIE_"
 _KEYS = "SSH_AUTH_SOCK"
 
 _ISSUE_ID, _ISSUE_IDENTIFIER, _WORKSPACE, _ATTEMPT = "ISSUE_ID", "ISSUE_IDENTIFIER", "WORKSPACE", "ATTEMPT"
+
+
+# What git of an agent that is to push nothing does not do: it asks no helper (an empty one empties the whole list),
+# no program and no terminal, sends nothing that `.netrc` has (curl looks into it only where nobody named a user, and
+# here nobody is named), and logs in by no key. Behind `safe.directory`, which `build` sets.
+SEALED: Mapping[str, str] = MappingProxyType(
+    {
+        "GIT_CONFIG_COUNT": "3",
+        "GIT_CONFIG_KEY_1": "credential.helper",
+        "GIT_CONFIG_VALUE_1": "",
+        "GIT_CONFIG_KEY_2": "http.emptyAuth",
+        "GIT_CONFIG_VALUE_2": "true",
+        "GIT_ASKPASS": "",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_SSH_COMMAND": "ssh -F none -oBatchMode=yes -oIdentityAgent=none -oIdentitiesOnly=yes -oIdentityFile=none",
+    }
+)
 
 
 def without_keys(inherited: Mapping[str, str], passed_on: Mapping[str, str]) -> dict[str, str]:

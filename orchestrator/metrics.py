@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import prometheus_client
 from prometheus_client.core import GaugeMetricFamily
@@ -24,22 +25,26 @@ _WRITE_STATUSES = ("pending", "claimed", "unknown")
 
 _STATUS = ("workflow", "status")
 
+_NONE: Mapping[str, int] = MappingProxyType({})
+
 Samples = Iterable[tuple[tuple[str, ...], float]]
 
 
-def exposition(overview: Overview, health: Sequence[Health] = ()) -> str:
+def exposition(overview: Overview, health: Sequence[Health] = (), *, kept: Mapping[str, int] = _NONE) -> str:
     """The numbers as text, as Prometheus reads it."""
-    return prometheus_client.generate_latest(_registry(overview, health)).decode()
+    return prometheus_client.generate_latest(_registry(overview, health, kept)).decode()
 
 
-def write(overview: Overview, path: Path, *, health: Sequence[Health] = ()) -> None:
+def write(overview: Overview, path: Path, *, health: Sequence[Health] = (), kept: Mapping[str, int] = _NONE) -> None:
     """The same into a file for the node exporter's textfile collector, which never meets half of it."""
-    prometheus_client.write_to_textfile(str(path), _registry(overview, health))
+    prometheus_client.write_to_textfile(str(path), _registry(overview, health, kept))
 
 
-def _registry(overview: Overview, health: Sequence[Health]) -> prometheus_client.CollectorRegistry:
+def _registry(
+    overview: Overview, health: Sequence[Health], kept: Mapping[str, int]
+) -> prometheus_client.CollectorRegistry:
     registry = prometheus_client.CollectorRegistry()
-    registry.register(_Fleet(overview))
+    registry.register(_Fleet(overview, kept))
     registry.register(_Tasks(health))
     return registry
 
@@ -66,8 +71,8 @@ class _Tasks(Collector):
 class _Fleet(Collector):
     """One look at the fleet."""
 
-    def __init__(self, overview: Overview) -> None:
-        self._overview = overview
+    def __init__(self, overview: Overview, kept: Mapping[str, int]) -> None:
+        self._overview, self._kept = overview, kept
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         """Every number, by workflow where it has one."""
@@ -77,6 +82,8 @@ class _Fleet(Collector):
         yield _gauge("waiting_items", "Items left out by the last tick.", waits, labels=("workflow", "reason"))
         for name, what, value in _OF_WORKFLOWS:
             yield _gauge(name, what, [((each.name,), value(each, seen.now)) for each in seen.workflows])
+        kept = (((name,), float(self._kept.get(name, 0))) for name in names)
+        yield _gauge("kept_work", "Workspaces that went, whose unfinished work is kept and not forgotten yet.", kept)
         turns = Counter((turn.workflow, turn.status) for turn in seen.turns)
         yield _gauge("open_turns", "Open turns.", _filled(turns, names, _TURN_STATUSES), labels=_STATUS)
         writes = Counter((write.workflow, write.status) for write in seen.writes)

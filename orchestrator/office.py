@@ -22,9 +22,8 @@ from orchestrator.engine.publish import Publisher
 from orchestrator.engine.worker import Identity, Slots, Worker, calm_lane, turn_slots
 from orchestrator.ports import Ports
 from orchestrator.ports.store import WorkerRow
-from orchestrator.pulse import Pulse, Round
+from orchestrator.pulse import Pulse, Round, reap_orphans
 from orchestrator.supervisor import client
-from orchestrator.supervisor.orphans import Orphans
 
 # Ticks and write-backs of one worker at a time; two, so that a slow board does not keep a healthy one waiting.
 CONTROL_SLOTS = RELAY_SLOTS = 2
@@ -91,17 +90,24 @@ def context() -> Context:
     )
 
 
+def prepare() -> None:
+    """Start the supervisor of a worker that is to take turns: it comes up while the worker itself does."""
+    context().supervisor.start()
+
+
 def begin(queues: frozenset[str], *, threads: int) -> None:
-    """Start work on these queues: a supervisor where turns are taken, a tick where ticks run, the pulse anywhere."""
+    """Start work on these queues: slots where turns are taken, a tick where ticks run, the pulse anywhere.
+
+    A worker takes no turn before its supervisor listens: one beside it that is ready has the agent at work by then.
+    """
     here, found = context(), settings.load()
     here.serves.update(queues)
     if queue.TURNS in queues:
+        here.supervisor.await_ready()
         shared = bool(queues & {queue.CONTROL, queue.RELAY})
         here.worker.turns.open(turn_slots(found.turn_slots, threads=threads, shared=shared))
-        here.supervisor.start()
     here.pulse.start()
-    if os.getpid() == 1:
-        Round("orphans", Orphans().look, seconds=1.0).start()
+    reap_orphans()
     if queue.CONTROL in queues:
         queue.trim(found.redis_url, queue.CONTROL)
         here.publisher.look()

@@ -7,12 +7,14 @@ broker that is away must stop no agent.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from orchestrator import telemetry
 from orchestrator.ports.store import StoreUnavailable
+from orchestrator.supervisor.orphans import LOOK_EVERY_SECONDS, Orphans
 
 
 class Pulse:
@@ -76,3 +78,9 @@ class Round:
     def _repeat(self) -> None:
         while not self._stopped.wait(self._seconds):
             self._act()
+
+
+def reap_orphans() -> None:
+    """As pid 1 of a container without an init: reap whoever has nobody else, for as long as this process lives."""
+    if os.getpid() == 1:
+        Round("orphans", Orphans().look, seconds=LOOK_EVERY_SECONDS).start()

@@ -113,13 +113,12 @@ class Settings(pydantic.BaseModel):
     beat_seconds: Seconds = 1  # the worker's sign of life to its supervisor, and beat's ring: well below the grace
 
     requeue_seconds: Seconds = 10  # a queued turn is published again then: it bounds what a lost message costs
-
     kept_days: Annotated[int, pydantic.Field(ge=0)] = 180  # kept work stays so long; past any holiday. 0: for ever
     heartbeat_file: Path | None = None  # touched at each beat by whoever runs a main loop: a health check asks its age
+    push_credentials: Path | None = None  # as git's credential store writes it; read at each push: a token may change
 
     # Flows as module:NAME or path/to/file.py:NAME, separated by commas. None by default: a board needs none.
     flows: Annotated[tuple[str, ...], pydantic.BeforeValidator(_words)] = ()
-
     sabotage: Sabotage | None = None
     only: str | None = None  # the one card that ticks may start; set by `run` for a system that it starts for it
 
@@ -155,6 +154,7 @@ VARIABLES = {
     "host": "STATIONKEEPER_HOST",
     "requeue_seconds": "STATIONKEEPER_REQUEUE_SECONDS",
     "kept_days": "STATIONKEEPER_KEPT_DAYS",
+    "push_credentials": "STATIONKEEPER_PUSH_CREDENTIALS",
     "heartbeat_file": "STATIONKEEPER_HEARTBEAT_FILE",
     "flows": "STATIONKEEPER_FLOWS",
     "sabotage": "STATIONKEEPER_SABOTAGE",

@@ -43,7 +43,7 @@ def open_ports(found: settings.Settings, *, supervisor: Supervisor | None = None
         ),
         workspaces=workspaces.GitWorkspaces(kept_days=found.kept_days),
         prompts=prompts.LiquidPrompts(),
-        remotes=workspaces.GitRemotes(environment),
+        remotes=workspaces.GitRemotes(environment, found.push_credentials),
         hooks=hooks.SupervisedHooks(environment),
         tracker=adapters.Trackers(functools.partial(workflow.opened_options, environment=environment)),
         agent=adapters.Agents(environment),

@@ -1,4 +1,7 @@
-"""Which queues a worker consumes: those that it was told, and with the turns those of its own host."""
+"""Which queues a worker consumes: those that it was told, and with the turns those of its own host.
+
+Once they are known, the supervisor of a worker that takes turns is started: it comes up while Celery does.
+"""
 
 from __future__ import annotations
 
@@ -15,3 +18,4 @@ def serve_own_host(instance: Worker, **_: object) -> None:
     queues = instance.app.amqp.queues
     if queue.TURNS in queues.consume_from:
         queues.select_add(queue_named(queue.turns_of(office.host_name())))
+        office.prepare()

@@ -90,3 +90,16 @@ def test_the_text_file_is_written_whole(world, tmp_path):
     metrics.write(world.store.queries.overview(), path)
     assert "stationkeeper_workflow_version" in path.read_text()
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_kept_work_is_counted_until_it_is_forgotten(world):
+    """By the records; what is older than kept work lives is not counted any more."""
+    world.add("A-1")
+    world.tick()
+    world.deliver()
+    gone = "removed_at = stationkeeper_clock() - interval '9 days'"
+    world.store.hot.change(f"update workspace set kept = 'refs/stationkeeper/kept/A-1/1', {gone}")
+    overview = world.store.queries.overview()
+    for days, count in ((0, 1), (10, 1), (8, 0)):
+        told = metrics.exposition(overview, kept=world.store.queries.kept(days=days))
+        assert f'stationkeeper_kept_work{{workflow="world"}} {count}.0' in told

@@ -4,4 +4,9 @@ One file a command. Commands read through the store's queries and act through th
 mistake of the person who typed ends in one sentence and a code from `exits`, never in a traceback.
 """
 
-from orchestrator.cli.app import main as main
+
+def main() -> None:
+    """What the installed script calls. The supervisor's process lies in this package too, and needs no command."""
+    from orchestrator.cli import app
+
+    app.main()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from orchestrator import settings
 from orchestrator.cli import records
 
 
@@ -19,8 +20,8 @@ def command(
     from orchestrator import metrics
 
     with records.reading() as queries:
-        overview, health = queries.overview(), queries.health()
+        overview, health, kept = queries.overview(), queries.health(), queries.kept(days=settings.load().kept_days)
     if textfile is None:
-        typer.echo(metrics.exposition(overview, health), nl=False)
+        typer.echo(metrics.exposition(overview, health, kept=kept), nl=False)
     else:
-        metrics.write(overview, textfile, health=health)
+        metrics.write(overview, textfile, health=health, kept=kept)

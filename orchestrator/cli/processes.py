@@ -18,8 +18,9 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 
-# A worker hands its turns back within two seconds of SIGTERM; past this it hangs, and SIGKILL costs a lease.
-STOP_SECONDS = 8.0
+# A worker hands its turns back within two seconds of SIGTERM. An agent that heeds neither SIGINT nor SIGTERM has five
+# seconds for each, and `after_run` behind it five more: a worker that is killed sooner loses the turn.
+STOP_SECONDS = 20.0
 
 # A program that dies this often in a row cannot run here; one that lasted a minute has earned a fresh count.
 MAX_RESTARTS, EARNED_SECONDS = 5, 60.0

@@ -14,6 +14,7 @@ import typer
 from orchestrator import settings
 from orchestrator.cli import follow, judge, launch
 from orchestrator.domain import overlap
+from orchestrator.pulse import reap_orphans
 
 # How soon a dead child or a Ctrl-C is noticed.
 LOOK_EVERY_SECONDS = 0.2
@@ -42,6 +43,7 @@ def command(
         judge_workflow(file)
     asked = Asked()
     asked.listen()
+    reap_orphans()
     launched = settings.launch()
     values = {**launched.given, **({"turn_slots": str(slots)} if slots is not None else {})}
     order = launch.Order(folder=Path.cwd(), workflows=workflows, workers=workers, values=values)

@@ -30,6 +30,7 @@ class WorkspaceSettings:
     `board` is the scope of the cards that are worked on: cards of two boards may bear one key, and share nothing.
     `remote` is where the engine pushes branches: an address, an absolute path, or `$NAME` of the worker's environment.
     `shared` says that every host sees the root: work in it is bound to none.
+    `keep_ignored` are patterns, as git writes them, of files that git ignores and that are kept with unfinished work.
     """
 
     root: str
@@ -39,6 +40,7 @@ class WorkspaceSettings:
     board: str = ""
     remote: str | None = None
     shared: bool = False
+    keep_ignored: tuple[str, ...] = ()
 
 
 class Evidence(Enum):

@@ -20,6 +20,8 @@ from orchestrator.ports.workspaces import Workspace
 
 # What a remote may take, all tries together; past this it hangs, and the lease is not renewed any more.
 PUSH_SECONDS = 400.0
+# Whoever stops a worker kills it soon after: one try of so long, and what did not arrive is looked up by the next turn.
+_PARTING_SECONDS = 5.0
 # An answer that was lost is looked up, and what did not arrive is sent again so many times.
 _TRIES = 3
 # Beside the turn's own steps, which count from 1, and its hooks'.
@@ -102,7 +104,8 @@ def carry_out(desk: Desk, workspace: Workspace, push: Push | None, *, ending: En
     """Push what the checkpoint just named; work that could not be pushed is not handed off (TW-15)."""
     if push is None or isinstance(push.record, Settled):
         return ending
-    fault = _send(desk, workspace, push)
+    is_parting = ending.stop is StopReason.DEPLOY
+    fault = _part(desk, workspace, push) if is_parting else _send(desk, workspace, push)
     if fault is not None:
         return fault if ending.outcome is not Outcome.FAILED else ending
     step = StepRecord(_PUSHED, "pushed", _said(push), push=Settled(push.tip.sha, is_whole=push.tip.is_clean))
@@ -135,6 +138,18 @@ def _send(desk: Desk, workspace: Workspace, push: Push) -> Ending | None:
             return None
         branch = Branch(found, commit)
     return Ending(Outcome.BLOCKED, StopReason.PUSH_FAILED, reason=f"the work could not be pushed: {complaint}")
+
+
+def _part(desk: Desk, workspace: Workspace, push: Push) -> Ending | None:
+    """Send it once and briefly: the worker is being stopped, and if its host goes too, what stays behind is held."""
+    remote, commit = desk.workflow.workspace.remote, push.tip.sha
+    assert remote is not None  # noqa: S101 -- there is no push without one
+    assert commit is not None  # noqa: S101 -- nor without a commit
+    try:
+        desk.ports.remotes.push(remote, workspace, commit, expected=push.known.pushed, seconds=_PARTING_SECONDS)
+    except (PushRefused, PushFailed) as fault:
+        return Ending(Outcome.FAILED, StopReason.DEPLOY, reason=str(fault))
+    return None
 
 
 def _foreign(desk: Desk, fault: ForeignWork) -> Ending:

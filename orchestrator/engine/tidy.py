@@ -92,7 +92,7 @@ def _remove(ports: Ports, worker: Worker, workspace_id: UUID) -> bool:
     if why is not None:
         telemetry.workspace_stays(row.identifier, path=row.made.path, why=why)
         return False
-    _preserve(ports, worker, row)
+    _preserve(ports, worker, row, ignored=workflow.workspace.keep_ignored)
     _farewell(ports, worker, row=row, workflow=workflow)
     ports.workspaces.remove(row.made)
     ports.store.workspaces.removed(row)
@@ -100,9 +100,9 @@ def _remove(ports: Ports, worker: Worker, workspace_id: UUID) -> bool:
     return True
 
 
-def _preserve(ports: Ports, worker: Worker, row: WorkspaceRow) -> None:
-    key = keys.workspace_key(row.identifier)
-    where = ports.workspaces.preserve(row.made, f"{key}/{row.ordinal}", worker.state_dir / "kept")
+def _preserve(ports: Ports, worker: Worker, row: WorkspaceRow, *, ignored: Sequence[str]) -> None:
+    name = f"{keys.workspace_key(row.identifier)}/{row.ordinal}"
+    where = ports.workspaces.preserve(row.made, name, worker.state_dir / "kept", ignored=ignored)
     if where is None:
         return
     body = notes.kept(row.ordinal, where=where, branch=row.made.branch)

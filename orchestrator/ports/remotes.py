@@ -12,6 +12,9 @@ from typing import Protocol
 from orchestrator.domain.workflow import WorkspaceSettings
 from orchestrator.ports.workspaces import Workspace
 
+# A branch of an hour's work is small; a remote that takes longer hangs, and a turn that waits for it keeps its slot.
+PUSH_SECONDS = 120.0
+
 
 class PushFailed(Exception):
     """The remote did not answer or did not take it; nobody knows what arrived. The message shows no secret."""
@@ -47,10 +50,12 @@ class Remotes(Protocol):
         """Have the objects of the remote's branch in the repository. Raises PushFailed."""
         ...
 
-    def push(self, remote: str, workspace: Workspace, commit: str, *, expected: str | None) -> None:
+    def push(
+        self, remote: str, workspace: Workspace, commit: str, *, expected: str | None, seconds: float = PUSH_SECONDS
+    ) -> None:
         """Let the remote's branch be at `commit`, if it is at `expected` (None: not there) at that very moment.
 
-        Raises PushRefused and PushFailed.
+        One that has not answered within `seconds` is given up. Raises PushRefused and PushFailed.
         """
         ...
 
@@ -72,9 +77,11 @@ class NoRemotes:
         del repository
         self.found(remote, branch)
 
-    def push(self, remote: str, workspace: Workspace, commit: str, *, expected: str | None) -> None:
+    def push(
+        self, remote: str, workspace: Workspace, commit: str, *, expected: str | None, seconds: float = PUSH_SECONDS
+    ) -> None:
         """Raises PushFailed."""
-        del workspace, expected
+        del workspace, expected, seconds
         self.found(remote, commit)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,8 +78,10 @@ class Workspaces(Protocol):
         """Hold the lock of a workspace that is to go, so that nothing begins in it. Raises WorkspaceBusy."""
         ...
 
-    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+    def preserve(self, made: Made, name: str, folder: Path, *, ignored: Sequence[str] = ()) -> str | None:
         """Keep what would be lost with it as `name`, a ref or a file in `folder`; where it is, None for nothing.
+
+        Of what git ignores only that which one of the patterns `ignored` names is taken for such.
 
         Raises WorkspaceFailed.
         """

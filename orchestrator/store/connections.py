@@ -158,3 +158,13 @@ def unavailable(error: Exception) -> StoreUnavailable | None:
     if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, psycopg.InternalError)):
         return StoreUnavailable(str(error).strip())
     return None
+
+
+def unfit(error: Exception) -> UnfitServer | None:
+    """What it means that our role may not do something; None when that is not what happened."""
+    original = getattr(error, "orig", error)
+    if not isinstance(original, psycopg.errors.InsufficientPrivilege):
+        return None
+    found = str(original).strip().partition("\n")[0]
+    remedy = "let DATABASE_URL name the role that owns our tables, or give them to its role: `reassign owned by`"
+    return UnfitServer(f"the role of DATABASE_URL lacks a right ({found}); {remedy}")

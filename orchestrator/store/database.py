@@ -187,4 +187,4 @@ class Database:
 def _translated(error: Exception) -> Exception:
     if isinstance(error, psycopg.errors.LockNotAvailable):
         return RowLocked(str(error).strip())
-    return connections.unavailable(error) or error
+    return connections.unavailable(error) or connections.unfit(error) or error

@@ -74,7 +74,10 @@ def _refuse_newer(found: str | None) -> None:
 
 
 def _found(connection: sqlalchemy.Connection) -> str | None:
-    return MigrationContext.configure(connection).get_current_revision()
+    try:
+        return MigrationContext.configure(connection).get_current_revision()
+    except sqlalchemy.exc.ProgrammingError as error:
+        raise connections.unfit(error) or error from error
 
 
 def _wanted() -> str:

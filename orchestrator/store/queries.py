@@ -5,6 +5,7 @@ A key is an identifier or an item's id, in any case of letters; several boards m
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -137,6 +138,12 @@ _STANDING_OF = """
     select problem, retired_at is not null as retired, cast(ring.walk ->> 'whole_at' as timestamptz) as whole_at
     from workflow left join reconciler ring on ring.workflow = workflow.name where name = :workflow
 """
+_KEPT = """
+    select workflow, count(*) as workspaces from workspace
+    where kept is not null and removed_at is not null
+        and (:days = 0 or removed_at > stationkeeper_now() - make_interval(days => :days))
+    group by workflow
+"""
 _WORKSPACES_OF_ITEM = """
     select host, path, branch, kept, prepared_at, removed_at from workspace
     where item_key = :item_key order by prepared_at
@@ -173,6 +180,10 @@ class Queries:
     def health(self) -> tuple[Health, ...]:
         """How each workflow's tasks fare."""
         return tuple(health.health(self._database))
+
+    def kept(self, *, days: int) -> Mapping[str, int]:
+        """How many workspaces of each workflow went in so many days (0: ever) and left work that was kept."""
+        return {row.workflow: row.workspaces for row in self._database.rows(_KEPT, days=days)}
 
     def explain(self, key: str) -> tuple[Explanation, ...]:
         """Why each item of that key is where it is; empty when none of ours is called so."""

@@ -65,6 +65,10 @@ class SupervisorClient:
         """Start a supervisor, and keep one for as long as this process lives or until `close`."""
         self._reader.start()
 
+    def await_ready(self) -> bool:
+        """Wait until a supervisor listens; False when none did in time."""
+        return self._ready.wait(READY_SECONDS)
+
     def close(self) -> None:
         """End the supervisor as the worker's death would, and wait for it."""
         self._closed.set()
@@ -99,7 +103,7 @@ class SupervisorClient:
         Raises:
             SpawnFailed: it was not started; the message says why.
         """
-        if not self._ready.wait(READY_SECONDS):
+        if not self.await_ready():
             raise SpawnFailed(
                 Refusal.SUPERVISOR_LOST, f"none was ready within {READY_SECONDS:g} s; see the worker's log"
             )

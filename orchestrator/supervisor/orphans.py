@@ -1,4 +1,4 @@
-"""What a worker owes as pid 1 of a container without an init: who loses its parent becomes its child, and is reaped.
+"""What a worker or launcher owes as pid 1 of a container without an init: who loses its parent becomes its child.
 
 A child that somebody waits for is none of these, and taking its exit code would turn a failure into a success. Only
 time tells the two apart: a waiter takes its child within milliseconds, so one that was found ended in so many looks in
@@ -13,8 +13,8 @@ from collections import Counter
 
 from orchestrator.supervisor import host
 
-# Of a second each: far more than a busy machine keeps a waiting thread from its turn.
-LOOKS = 15
+# Far more, taken together, than a busy machine keeps a waiting thread from its turn.
+LOOKS, LOOK_EVERY_SECONDS = 15, 1.0
 
 
 class Orphans:

@@ -69,6 +69,8 @@ class Workspace(BaseModel):
     branch: Text = "stationkeeper/{key}"
     remote: Text | None = None
     shared: bool = False
+    # None: an ignored `.env` holds secrets, of which a second copy that lies about for half a year is worse than none.
+    keep_ignored: list[Text] = []
 
 
 class Hooks(BaseModel):

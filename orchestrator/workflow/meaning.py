@@ -208,6 +208,7 @@ def _workspace(block: blocks.Workspace, place: _Place, *, board: str) -> Workspa
         board=board,
         remote=None if block.remote is None else _remote(block.remote, place),
         shared=block.shared,
+        keep_ignored=tuple(block.keep_ignored),
     )
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -58,16 +61,13 @@ def tail(complaint: bytes) -> str:
 def attempt(
     folder: Path, *arguments: str, variables: Mapping[str, str] = _NONE, seconds: float = TIMEOUT_SECONDS
 ) -> subprocess.CompletedProcess[bytes]:
-    """How it ended, and all it said. Raises WorkspaceFailed when it could not be started or did not end in time."""
+    """How it ended, and all it said. Raises WorkspaceFailed when it could not be started or did not end in time.
+
+    What it started itself goes with it: a program that talks to a remote would go on talking.
+    """
+    command = [*_ENV, *(f"{name}={value}" for name, value in variables.items()), *_GIT, *arguments]
     try:
-        done = subprocess.run(
-            [*_ENV, *(f"{name}={value}" for name, value in variables.items()), *_GIT, *arguments],
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
+        done = _ended(command, folder, seconds)
     except subprocess.TimeoutExpired as error:
         message = f"{folder}: 'git {arguments[0]}' did not end within {seconds:g} s; look what it waits for"
         raise WorkspaceFailed(message) from error
@@ -76,3 +76,18 @@ def attempt(
     if done.returncode == _NO_SUCH_PROGRAM:
         raise WorkspaceFailed(f"{folder}: git could not be started; install it, or put it on the worker's PATH")
     return done
+
+
+def _ended(command: Sequence[str], folder: Path, seconds: float) -> subprocess.CompletedProcess[bytes]:
+    """Run it in a session of its own. Raises OSError and subprocess.TimeoutExpired."""
+    pipe, nothing = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(
+        command, cwd=folder, stdin=nothing, stdout=pipe, stderr=pipe, start_new_session=True
+    ) as process:
+        try:
+            said, complained = process.communicate(timeout=seconds)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so the number is its own
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, said, complained)

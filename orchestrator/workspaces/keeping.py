@@ -2,21 +2,27 @@
 
 In a worktree: a commit of all that is uncommitted, untracked files included, under `refs/stationkeeper/kept/`. Its
 branch stays with what is committed. A folder that is a repository of its own is put into a git bundle with everything
-that it has; any other folder, and one with a repository inside, into an archive. What git ignores is not kept.
+that it has; any other folder, and one with a repository inside, into an archive. Of what git ignores only that is kept
+which the workflow names: in an archive of its own and in no commit, since it is ignored for a reason.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from orchestrator.environment import GIT_EMAIL, GIT_NAME
+from orchestrator.ports.workspaces import WorkspaceFailed
 from orchestrator.workspaces import git
 
 _KEPT = "refs/stationkeeper/kept"
 _SUBMODULE = "160000"
+# Notes, a small database, a log: far less. More is a build, and a pattern that names too much.
+MOST_IGNORED_BYTES = 256 * 1024 * 1024
 
 
 def preserve(path: Path, repository: Path | None, *, name: str, folder: Path) -> str | None:
@@ -37,6 +43,25 @@ def preserve(path: Path, repository: Path | None, *, name: str, folder: Path) ->
     elif repository is not None:
         git.run(path, "update-ref", ref, "HEAD")
     return f"{ref} in {repository}" if repository is not None else _bundle(path, folder / f"{name}.bundle")
+
+
+def preserve_ignored(path: Path, patterns: Sequence[str], *, name: str, folder: Path) -> str | None:
+    """Keep the files that git ignores and one of the patterns names, as an archive in `folder`; where it is, or None.
+
+    A plain folder has none: it is kept whole. Raises WorkspaceFailed, when they are too many, and OSError.
+    """
+    if not patterns or not (path / ".git").exists():
+        return None
+    wanted = [f":(glob)**/{each.strip('/')}" for each in patterns]
+    inside = [f"{each}/**" for each in wanted]
+    listed = git.run(path, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *wanted, *inside)
+    found = [path / each for each in listed.split("\0") if each]
+    if sum(each.lstat().st_size for each in found) > MOST_IGNORED_BYTES:
+        most = MOST_IGNORED_BYTES // 1024**2
+        raise WorkspaceFailed(
+            f"{path}: workspace.keep_ignored names more than {most} MiB here; name less, or remove it"
+        )
+    return _pack(found, folder / f"{name}-ignored.tar.gz", root=path) if found else None
 
 
 def _is_finished(path: Path) -> bool:
@@ -96,9 +121,16 @@ def _bundle(path: Path, file: Path) -> str:
 
 
 def _archive(path: Path, file: Path) -> str:
+    return _pack([path], file, root=path)
+
+
+def _pack(found: Sequence[Path], file: Path, *, root: Path) -> str:
+    """An archive of files and folders below `root`, for our user's eyes."""
     file = _free_file(file)
-    with tarfile.open(file, "w:gz") as archive:
-        archive.add(path, arcname=path.name)
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "wb") as raw, tarfile.open(fileobj=raw, mode="w:gz") as archive:
+        for each in found:
+            archive.add(each, arcname=str(root.name / each.relative_to(root)))
     return str(file)
 
 

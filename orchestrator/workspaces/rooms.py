@@ -6,6 +6,7 @@ never replaced: it may be somebody's work.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,13 +106,15 @@ class GitWorkspaces:
             raise WorkspaceFailed(f"{made.root}: the root is gone; nothing is removed there")
         return locks.held(made.lock_path)
 
-    def preserve(self, made: Made, name: str, folder: Path) -> str | None:
+    def preserve(self, made: Made, name: str, folder: Path, *, ignored: Sequence[str] = ()) -> str | None:
         """Keep what would be lost with it. Raises WorkspaceFailed."""
         if not made.path.is_dir():
             return None
         forgetting.forget(made.repository, folder, days=self._kept_days)
         try:
-            return keeping.preserve(made.path, made.repository, name=name, folder=folder)
+            kept = keeping.preserve(made.path, made.repository, name=name, folder=folder)
+            beside = keeping.preserve_ignored(made.path, ignored, name=name, folder=folder)
+            return " and ".join(filter(None, (kept, beside))) or None
         except OSError as error:
             raise WorkspaceFailed(
                 f"{error.filename or made.path}: {error.strerror}; its work is not kept yet"

@@ -67,6 +67,7 @@ class Fleet:
     max_agents: int = 4
     hooks: Mapping[str, str] = field(default_factory=dict)
     remote: str | None = None
+    shared: bool = False
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def set_up(self, cards: int) -> None:
@@ -206,7 +207,7 @@ class Fleet:
                 "handoff_state": "In Review",
             },
             "polling": {"interval_ms": self.interval_ms},
-            "workspace": {"root": "workspaces", "repository": "repo", "remote": self.remote},
+            "workspace": {"root": "workspaces", "repository": "repo", "remote": self.remote, "shared": self.shared},
             "hooks": dict(self.hooks),
             "agent": {
                 "kind": "command",

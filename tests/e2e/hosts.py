@@ -54,15 +54,19 @@ class Hosts:
         self.fleet.worker("desk", "--queues=control,relay", **env)
         self.fleet.beat()
 
-    def start(self, name: str) -> Host:
-        """A host with its own disk (made at the first start), and a worker for turns on it."""
+    def start(self, name: str, **env: str) -> Host:
+        """A host with its own disk (made at the first start), and a worker for turns on it, which sees `env` too.
+
+        Where the root is shared, the disk has only the state folder.
+        """
         folder, disk = self.fleet.folder, self.fleet.folder / f"disk-{name}"
-        if not disk.exists():
+        parts = () if self.fleet.shared else ("workspaces", "repo")
+        if parts and not disk.exists():
             (disk / "workspaces").mkdir(parents=True)
             (folder / "workspaces").mkdir(exist_ok=True)
             git(disk, "clone", "-q", str(self.remote), "repo")
             git(disk / "repo", "remote", "remove", "origin")
-        binds = ",".join(f"{disk / part}={folder / part}" for part in ("workspaces", "repo"))
+        binds = ",".join(f"{disk / part}={folder / part}" for part in parts)
         celery = [sys.executable, "-m", "celery", "-A", "orchestrator", "worker", f"--hostname={name}@%h"]
         inside = [sys.executable, "-m", "tests.e2e.inside", str(self.sockets), ",".join(map(str, self._ports())), binds]
         environment = self.fleet.environment(
@@ -71,6 +75,7 @@ class Hosts:
                 "STATIONKEEPER_HOST": name,
                 "STATIONKEEPER_HOST_SILENCE_SECONDS": str(self.silence_seconds),
                 "PUSH_URL": str(self.remote),
+                **env,
             }
         )
         with (folder / f"{name}.log").open("ab") as log:
@@ -112,10 +117,14 @@ class Host:
     name: str
     process: subprocess.Popen[bytes]
 
+    @property
+    def first(self) -> int:
+        """Its pid 1, as numbered out here."""
+        return int(Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text())
+
     def pids(self) -> list[int]:
         """Every process of it, as numbered out here."""
-        [first] = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        here = Path(f"/proc/{first}/ns/pid").readlink()
+        here = Path(f"/proc/{self.first}/ns/pid").readlink()
         found = []
         for entry in Path("/proc").iterdir():
             with contextlib.suppress(OSError):
@@ -133,6 +142,13 @@ class Host:
     def thaw(self) -> None:
         """Let everything go on."""
         self._signal(set(self.pids()), signal.SIGCONT)
+
+    def link(self, state: str) -> None:
+        """Take its network `down` or `up`: everything on it runs on, and reaches nobody."""
+        inside = [sys.executable, "-m", "tests.e2e.inside", "link", state]
+        subprocess.run(
+            ["nsenter", f"--net=/proc/{self.first}/ns/net", *inside], check=True, cwd=Path(__file__).parents[2]
+        )
 
     def die(self) -> None:
         """The power is cut: nothing of it is left, and nobody says goodbye."""

@@ -2,6 +2,7 @@
 
 `python -m tests.e2e.inside SOCKETS PORTS BINDS -- PROGRAM…`: each port of its own loopback leads to the socket
 of that name in the folder SOCKETS, as a cable would; each bind `FROM=TO` puts a folder of its own disk in a place.
+`python -m tests.e2e.inside link up|down` is the link of the network that it is called in.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import threading
 from pathlib import Path
 
 _SET_FLAGS = 0x8914
-_UP_AND_RUNNING = 0x41
+_FLAGS = {"up": 0x41, "down": 0x0}
 
 
 def main(sockets: str, ports: str, binds: str, separator: str, *program: str) -> None:
@@ -25,13 +26,18 @@ def main(sockets: str, ports: str, binds: str, separator: str, *program: str) ->
     assert separator == "--"
     for bind in filter(None, binds.split(",")):
         subprocess.run(["mount", "--bind", *bind.split("=")], check=True)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        fcntl.ioctl(handle, _SET_FLAGS, struct.pack("16sh", b"lo", _UP_AND_RUNNING))
+    link("up")
     cable = [sys.executable, "-m", "tests.e2e.inside", "cable", sockets, ports]
     with subprocess.Popen(cable, stdout=subprocess.PIPE, start_new_session=True) as process:
         assert process.stdout is not None
         process.stdout.readline()  # it listens
         os.execvp(program[0], program)
+
+
+def link(state: str) -> None:
+    """Take the link up or down; a connection that is open meanwhile gets neither an answer nor an end."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
+        fcntl.ioctl(handle, _SET_FLAGS, struct.pack("16sh", b"lo", _FLAGS[state]))
 
 
 def cable(sockets: str, ports: str) -> None:
@@ -82,7 +88,4 @@ def _pump(one: socket.socket, other: socket.socket) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "cable":
-        cable(*sys.argv[2:])
-    else:
-        main(*sys.argv[1:])
+    {"cable": cable, "link": link}.get(sys.argv[1], lambda *_: main(*sys.argv[1:]))(*sys.argv[2:])

@@ -5,19 +5,22 @@ import signal
 import subprocess
 from pathlib import Path
 
+import psycopg
 import pytest
 import redis
 
 from orchestrator.embedded import Embedded
 from tests.e2e.conftest import MakeFleet
-from tests.e2e.fleet import Fleet
+from tests.e2e.fleet import AGENT, Fleet
 from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
 
-# From the end of an agent that was handed back to the next one's start, on a machine that does other things too; the
-# promise is two seconds, and `bench recovery` measures it on a quiet one.
-RESUME_SECONDS = 4.0
+# The promise; by the moments that the database and the agents themselves wrote down it is 0.3 s, so a busy machine has
+# room.
+RESUME_SECONDS = 2.0
+# When an agent began, by its own watch.
+WATCH = 'date +%s.%N > "$(dirname "$WITNESS")/began-$STATIONKEEPER_FENCE"\n'
 
 
 def reviewed(fleet: Fleet, *numbers: int) -> bool:
@@ -173,17 +176,23 @@ def test_a_worker_asked_to_stop_hands_its_turn_back(make_fleet: MakeFleet) -> No
 
 
 @pytest.mark.proves("SR-06")
-def test_the_next_worker_resumes_a_turn_that_was_handed_back_at_once(make_fleet: MakeFleet) -> None:
-    """Beside a worker that is up, nobody waits for a lease, a retry's pause or the next listing."""
+def test_the_next_worker_resumes_a_turn_that_was_handed_back_within_two_seconds(make_fleet: MakeFleet) -> None:
+    """Nobody waits for a lease, a retry's pause or the next listing; nor for a worker that is up, but not ready."""
     fleet = make_fleet(1, steps=600, interval_ms=60_000)
+    (fleet.folder / "agent.sh").write_text(WATCH + AGENT)
     first = fleet.worker("w1")
     fleet.beat()
     until(lambda: fleet.count(1, "step") > 3, timeout_seconds=30, what="an agent in mid-turn")
     fleet.worker("w2")
     first.terminate()
-    until(lambda: not fleet.agents(1), timeout_seconds=20, what="the agent's death")
-    until(lambda: fleet.count(1, "start") == 2, timeout_seconds=RESUME_SECONDS, what="the turn on the next worker")
+    until(lambda: fleet.count(1, "start") == 2, timeout_seconds=40, what="the turn on the next worker")
     assert first.wait(timeout=20) == 0
+    with psycopg.connect(fleet.database_url.replace("+psycopg", "")) as look:
+        [(before, ended), (after, _)] = look.execute(
+            "select fence, extract(epoch from ended_at) from turn order by fence"
+        )
+    assert after > before
+    assert float((fleet.folder / f"began-{after}").read_text()) - float(ended) < RESUME_SECONDS
 
 
 @pytest.mark.proves("TW-02", "RC-02", "FS-17")

@@ -55,6 +55,20 @@ def reviewed(hosts: Hosts, times: int) -> bool:
     return done == times and hosts.fleet.state(1) == "In Review"
 
 
+def of_hours(fleet: Fleet) -> None:
+    """Let an agent work for as long as anything else in a test takes."""
+    fleet.steps = 6_000
+    (fleet.folder / "WORKFLOW.md").write_text(fleet._workflow())
+
+
+def let_the_next_be_quick(fleet: Fleet) -> None:
+    """A new script beside the one that an agent reads still."""
+    script = fleet.folder / "agent.sh"
+    draft = script.with_suffix(".new")
+    draft.write_text("STEPS=20\n" + script.read_text())
+    draft.replace(script)
+
+
 @pytest.mark.proves("H6", "WS-13", "TW-15", "FS-32")
 def test_turns_follow_their_work_and_go_on_elsewhere_when_its_host_is_gone(hosts: Hosts) -> None:
     """The second turn meets the first one's folder; the third finds it gone, and begins from the pushed commit."""
@@ -81,12 +95,34 @@ def test_turns_follow_their_work_and_go_on_elsewhere_when_its_host_is_gone(hosts
     assert "PUSH_URL" not in seen
 
 
+@pytest.mark.proves("H6", "WS-13")
+def test_work_in_a_shared_root_is_bound_to_no_host(hosts: Hosts) -> None:
+    """Killed in mid-turn: another host goes on in the same folder, half-done file and all, and cleans it in the end."""
+    fleet = hosts.fleet
+    fleet.shared = True
+    of_hours(fleet)
+    first = hosts.start("alpha")
+    hosts.serve()
+    until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
+    hosts.start("beta")
+    place = fleet.folder / "workspaces" / "T-1"
+    (place / "half.txt").write_text("half done\n")
+    let_the_next_be_quick(fleet)
+    first.die()
+    until(lambda: reviewed(hosts, 1), timeout_seconds=90, what="the other host's work")
+    assert rows(hosts, "select host, for_host from turn order by fence") == [("alpha", None), ("beta", None)]
+    assert rows(hosts, "select 1 from hold") == []
+    assert git(hosts.remote, "show", f"{BRANCH}:half.txt") == "half done"
+    fleet.drag(1, "Done")
+    until(lambda: not place.exists(), timeout_seconds=60, what="the workspace gone")
+    assert hosts.pushed(BRANCH) == git(fleet.folder / "repo", "rev-parse", BRANCH)
+
+
 @pytest.mark.proves("H6")
 def test_work_on_a_host_that_died_is_held_until_a_person_lets_it_go(hosts: Hosts) -> None:
     """Killed in mid-turn: the hold names host, folder and branch, on the card too; released, another host begins."""
     fleet = hosts.fleet
-    fleet.steps = 600
-    (fleet.folder / "WORKFLOW.md").write_text(fleet._workflow())
+    of_hours(fleet)
     first = hosts.start("alpha")
     hosts.serve()
     until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
@@ -111,8 +147,7 @@ def test_a_host_frozen_past_its_lease_changes_nothing_when_it_thaws(hosts: Hosts
     the clock is a moment's worth, and none of it leaves the host.
     """
     fleet = hosts.fleet
-    fleet.steps = 100
-    (fleet.folder / "WORKFLOW.md").write_text(fleet._workflow())
+    of_hours(fleet)
     frozen = hosts.start("alpha")
     hosts.serve()
     until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
@@ -121,6 +156,7 @@ def test_a_host_frozen_past_its_lease_changes_nothing_when_it_thaws(hosts: Hosts
     before = len(fleet.lines(1))
     until(lambda: held(hosts), timeout_seconds=60, what="the hold")
     assert len(fleet.lines(1)) == before
+    let_the_next_be_quick(fleet)
     release(hosts)
     until(lambda: reviewed(hosts, 1), timeout_seconds=90, what="the other host's work")
     theirs = hosts.pushed(BRANCH)
@@ -132,6 +168,45 @@ def test_a_host_frozen_past_its_lease_changes_nothing_when_it_thaws(hosts: Hosts
     assert len(late) <= 3
     assert not any(line.event == "end" for line in late)
     until(lambda: _seen_lately(hosts, "alpha"), timeout_seconds=30, what="the thawed worker's next word")
+    assert rows(hosts, "select fence, status, host from turn order by fence") == told
+    assert (hosts.pushed(BRANCH), fleet.state(1), held(hosts)) == (theirs, "In Review", [])
+
+
+@pytest.mark.proves("H5", "H6", "H23", "CL-05")
+@pytest.mark.parametrize(
+    "freeze_limit", ["300", "4"], ids=["link up while its agent is frozen", "its agent is dead by then"]
+)
+def test_a_host_that_is_cut_off_changes_nothing_when_its_link_is_up_again(hosts: Hosts, freeze_limit: str) -> None:
+    """Its worker lives and reaches nobody: its agent is frozen by the host's own clock, and dead before it could go on.
+
+    The work is held by name; released, another host has it. With the link up again every late write is refused, and the
+    remote, which the host could reach all the time, has the new owner's work.
+    """
+    fleet = hosts.fleet
+    of_hours(fleet)
+    lonely = hosts.start("alpha", STATIONKEEPER_FREEZE_LIMIT_SECONDS=freeze_limit)
+    hosts.serve()
+    until(lambda: fleet.count(1, "step") > 3, timeout_seconds=60, what="an agent in mid-turn")
+    hosts.start("beta")
+    lonely.link("down")
+    until(lambda: held(hosts), timeout_seconds=60, what="the hold")
+    assert f"lies on alpha in {fleet.folder}/workspaces/T-1 on branch {BRANCH}" in str(held(hosts))
+    assert "agent frozen" in fleet.log("alpha")
+    before = fleet.lines(1)
+    is_dead = freeze_limit == "4"
+    if is_dead:
+        until(lambda: "agent.sh" not in _programs(lonely.pids()), timeout_seconds=30, what="the death in the dark")
+    let_the_next_be_quick(fleet)
+    release(hosts)
+    until(lambda: reviewed(hosts, 1), timeout_seconds=90, what="the other host's work")
+    theirs, told = hosts.pushed(BRANCH), rows(hosts, "select fence, status, host from turn order by fence")
+    assert theirs == git(fleet.folder / "disk-beta" / "repo", "rev-parse", BRANCH)
+    assert ("agent.sh" in _programs(lonely.pids())) is not is_dead
+    lonely.link("up")
+    until(lambda: "agent.sh" not in _programs(lonely.pids()), timeout_seconds=30, what="the old agent's death")
+    until(lambda: _seen_lately(hosts, "alpha"), timeout_seconds=60, what="the next word of the host")
+    until(lambda: _is_idle(hosts, "alpha"), timeout_seconds=60, what="its slot free again")
+    assert [line for line in fleet.lines(1) if line.fence == 1] == before
     assert rows(hosts, "select fence, status, host from turn order by fence") == told
     assert (hosts.pushed(BRANCH), fleet.state(1), held(hosts)) == (theirs, "In Review", [])
 
@@ -150,3 +225,8 @@ def _programs(pids: list[int]) -> str:
 def _seen_lately(hosts: Hosts, name: str) -> object:
     """Whether a worker of the host has told of itself just now."""
     return rows(hosts, f"select 1 from worker where host = '{name}' and seen_at > clock_timestamp() - interval '2 s'")
+
+
+def _is_idle(hosts: Hosts, name: str) -> bool:
+    """Whether no turn is busy on a worker of the host that speaks."""
+    return not rows(hosts, f"select 1 from worker where host = '{name}' and busy > 0")

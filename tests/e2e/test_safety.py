@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 
+import psycopg
 import pytest
 
 from tests.e2e.conftest import MakeFleet
-from tests.e2e.fleet import Fleet
+from tests.e2e.fleet import AGENT, Fleet
+from tests.e2e.launcher import ORCHESTRATOR
 from tests.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -82,3 +84,21 @@ def test_a_person_stops_an_agent_by_a_command(make_fleet: MakeFleet) -> None:
     assert "it runs in circles" in typed(fleet, "explain", "T-1")[1]
     assert typed(fleet, "release", "T-1")[0] == 0
     until(lambda: fleet.count(1, "start") == 2, timeout_seconds=30, what="the next agent")
+
+
+@pytest.mark.proves("SR-06", "RT-11")
+def test_an_agent_that_is_deaf_is_handed_back_by_a_launcher_too(make_fleet: MakeFleet) -> None:
+    """It heeds neither SIGINT nor SIGTERM: the launcher waits for as long as its worker needs to end it and say so."""
+    fleet = make_fleet(1, steps=6_000)
+    (fleet.folder / "agent.sh").write_text("trap '' INT TERM\n" + AGENT)
+    with (fleet.folder / "up.log").open("wb") as log:
+        words = [*ORCHESTRATOR, "up", "--slots", "1"]
+        fleet.processes["up"] = subprocess.Popen(
+            words, cwd=fleet.folder, env=fleet.environment({}), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
+    until(lambda: fleet.count(1, "step") > 3, timeout_seconds=90, what="an agent in mid-turn")
+    fleet.processes["up"].terminate()
+    assert fleet.processes["up"].wait(60) == 0
+    with psycopg.connect(fleet.database_url.replace("+psycopg", "")) as look:
+        ended = look.execute("select status, stop_reason from turn").fetchall()
+    assert (ended, fleet.agents(1)) == ([("cancelled", "deploy")], [])

@@ -262,3 +262,30 @@ def test_an_older_backup_in_place_doubles_nothing_once_a_person_said_go_on(
     assert fences == sorted(set(fences))
     until(lambda: [own_fleet.comments(number) for number in (1, 2, 3)] == [1, 1, 1], what="one comment a card")
     assert typed(own_fleet, "recover")[0] == 5
+
+
+@pytest.mark.proves("H24")
+def test_a_failed_over_database_starts_nothing_before_a_person_said_go_on(
+    own_servers: Embedded, own_fleet: Fleet, tmp_path: Path
+) -> None:
+    """Promoted to a new timeline in mid-turn: what it knows goes on to its end, and the next card waits."""
+    data = tmp_path / "servers" / "postgres"
+    own_fleet.worker("w1")
+    own_fleet.beat()
+    agent = at_work(own_fleet)
+    own_servers.stop_postgres()
+    with (data / "postgresql.auto.conf").open("a") as settings:
+        settings.write("restore_command = 'false'\n")
+    (data / "recovery.signal").touch()
+    shutil.chown(data / "recovery.signal", data.owner(), data.group())
+    own_servers.start_postgres()
+    own_fleet.add_card(2)
+    until(lambda: "held_fleet" in typed(own_fleet, "explain", "T-2")[1], timeout_seconds=60, what="the hold")
+    until(lambda: own_fleet.count(1, "end") == 1, timeout_seconds=60, what="the end of the agent that it knows")
+    assert (own_fleet.count(1, "start"), own_fleet.count(2, "start"), reviewed(own_fleet, 1)) == (1, 0, False)
+    code, said = typed(own_fleet, "recover", "-m", "the primary is gone")
+    assert (code, said.splitlines()[-1]) == (0, "recovered")
+    until(lambda: reviewed(own_fleet, 1, 2), timeout_seconds=80, what="both cards in review")
+    assert [line.pid for line in own_fleet.lines(1) if line.event == "start"] == [agent]
+    assert own_fleet.count(2, "start") == 1
+    until(lambda: [own_fleet.comments(number) for number in (1, 2)] == [1, 1], what="one comment a card")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,7 +73,14 @@ class MemoryWorkspaces:
         """Nobody else is here."""
         return nullcontext()
 
-    def preserve(self, made: Made, name: str, folder: Path) -> str | None:  # noqa: ARG002 -- the door's signature
+    def preserve(
+        self,
+        made: Made,
+        name: str,
+        folder: Path,  # noqa: ARG002 -- the door's signature
+        *,
+        ignored: Sequence[str] = (),  # noqa: ARG002 -- the same
+    ) -> str | None:
         """Keep what would be lost."""
         if made.path.name not in self.unfinished:
             return None

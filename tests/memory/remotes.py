@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from orchestrator.domain.workflow import WorkspaceSettings
-from orchestrator.ports.remotes import PushFailed, PushRefused, Tip
+from orchestrator.ports.remotes import PUSH_SECONDS, PushFailed, PushRefused, Tip
 from orchestrator.ports.workspaces import Workspace
 
 
@@ -43,7 +43,15 @@ class MemoryRemotes:
         """Have it here."""
         self._refuse_when_down(remote)
 
-    def push(self, remote: str, workspace: Workspace, commit: str, *, expected: str | None) -> None:
+    def push(
+        self,
+        remote: str,
+        workspace: Workspace,
+        commit: str,
+        *,
+        expected: str | None,
+        seconds: float = PUSH_SECONDS,  # noqa: ARG002 -- the door's signature
+    ) -> None:
         """Move the branch, if it is where it is expected to be."""
         self.calls += 1
         self._refuse_when_down(remote)

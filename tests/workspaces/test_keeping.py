@@ -2,11 +2,13 @@
 
 import subprocess
 import tarfile
+from pathlib import Path
 
 import pytest
 
 from orchestrator.ports.store import Made
 from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
+from orchestrator.workspaces import keeping
 from tests.workspaces.hands import git, made, rooms
 
 
@@ -166,3 +168,30 @@ def test_work_that_cannot_be_kept_is_not_removed(room, tmp_path):
     with pytest.raises(WorkspaceFailed, match="not kept yet"):
         rooms.preserve(as_made(room), "BACK-1/2", tmp_path / "kept")
     assert (room.path / "file.txt").read_text() == "changed"
+
+
+@pytest.mark.proves("WS-12")
+def test_of_what_git_ignores_that_is_kept_which_the_workflow_names(room, repository, tmp_path):
+    """In a file that our user alone may read, also beside finished work; in no commit, and nothing else with it."""
+    (room.path / ".gitignore").write_text("*.log\nnotes/\n.env\n")
+    git(room.path, "add", ".")
+    git(room.path, "commit", "-q", "-m", "ignore")
+    (room.path / "notes" / "deep").mkdir(parents=True)
+    (room.path / "notes" / "deep" / "plan.md").write_text("half done")
+    (room.path / ".env").write_text("secret")
+    (room.path / "debug.log").write_text("noise")
+    file = rooms.preserve(as_made(room), "BACK-1/2", tmp_path / "kept", ignored=["/notes/", "*.sqlite"])
+    with tarfile.open(file) as archive:
+        assert archive.getnames() == ["BACK-1/notes/deep/plan.md"]
+    assert Path(file).stat().st_mode & 0o777 == 0o600
+    assert git(repository, "for-each-ref", "refs/stationkeeper") == ""
+    assert rooms.preserve(as_made(room), "BACK-1/3", tmp_path / "kept", ignored=["*.sqlite"]) is None
+
+
+@pytest.mark.proves("WS-12")
+def test_too_much_of_what_git_ignores_keeps_the_workspace(room, tmp_path, monkeypatch):
+    """A pattern that names a build is for a person to mend; until then nothing is lost."""
+    monkeypatch.setattr(keeping, "MOST_IGNORED_BYTES", 3)
+    (room.path / "debug.log").write_text("four")
+    with pytest.raises(WorkspaceFailed, match=r"workspace\.keep_ignored names more than"):
+        rooms.preserve(as_made(room), "BACK-1/2", tmp_path / "kept", ignored=["*.log"])

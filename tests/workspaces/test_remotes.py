@@ -1,13 +1,16 @@
 """The push of a card's branch to a real remote: by lease, past what an agent wrote; and where a second host begins."""
 
+import socket
 import stat
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
 from orchestrator.ports.remotes import PushFailed, PushRefused
 from orchestrator.workspaces import GitRemotes
+from tests.guarded import PASSWORD, guarded
 from tests.workspaces.hands import git, made, refused, rooms
 
 BRANCH = "stationkeeper/BACK-1"
@@ -166,3 +169,66 @@ def test_a_remote_needs_a_repository(plain):
     assert GitRemotes({}).tip(room, plain).sha is None
     assert not GitRemotes({}).tip(room, plain).is_clean
     assert "cannot name a folder" in refused(plain, "..")
+
+
+@pytest.fixture
+def guarded_remote(tmp_path):
+    """A remote that lets in who has the credential."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with guarded(folder) as found:
+        yield found
+
+
+@pytest.mark.proves("H6")
+def test_the_addresss_credential_pushes_and_stands_on_no_command_line(guarded_remote, room, tmp_path, monkeypatch):
+    """Whatever git starts for the push is there for every user of the machine to read; and git remembers nothing."""
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE", str(trace))
+    sha = work(room.path)
+    engine = GitRemotes({"PUSH_URL": guarded_remote.open_url})
+    engine.push("$PUSH_URL", room, sha, expected=None)
+    assert engine.found("$PUSH_URL", BRANCH) == sha
+    assert f"remote-http {guarded_remote.url}" in trace.read_text()
+    assert PASSWORD not in trace.read_text()
+
+
+@pytest.mark.proves("H6")
+def test_a_file_of_credentials_pushes_and_is_ours_alone(guarded_remote, room, tmp_path):
+    """With no other place for it. What the remote refuses git would take out of the file: it is given a copy."""
+    sha = work(room.path)
+    file = tmp_path / "credentials"
+    engine = GitRemotes({"PUSH_URL": guarded_remote.url}, file)
+    with pytest.raises(PushFailed, match="the credentials cannot be read"):
+        engine.push("$PUSH_URL", room, sha, expected=None)
+    for text, mode, complaint in (("right", 0o640, "chmod 600 it"), ("wrong", 0o600, "failed")):
+        file.write_text(guarded_remote.open_url.replace(PASSWORD, PASSWORD if text == "right" else text))
+        file.chmod(mode)
+        with pytest.raises(PushFailed, match=complaint):
+            engine.push("$PUSH_URL", room, sha, expected=None)
+        assert file.read_text()
+    file.write_text(guarded_remote.open_url)
+    engine.push("$PUSH_URL", room, sha, expected=None)
+    assert guarded_remote.branches() == [BRANCH]
+
+
+@pytest.mark.proves("H6", "SR-06")
+@pytest.mark.timeout(60)
+def test_a_remote_that_hangs_is_given_up_in_time_with_all_that_git_started(room):
+    """Git leaves the talking to a program of its own, which would go on, and push after all when nobody expects it."""
+    sha = work(room.path)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/x.git"
+        began = monotonic()
+        with pytest.raises(PushFailed, match="did not end"):
+            GitRemotes({"PUSH_URL": url}).push("$PUSH_URL", room, sha, expected=None, seconds=1.0)
+        assert monotonic() - began < 20
+        assert not [path for path in Path("/proc").glob("[0-9]*/cmdline") if url in said(path)]
+
+
+def said(path):
+    """A command line; empty when its process has just ended."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
