@@ -1,17 +1,27 @@
 """Flow tasks on real workers: functions that hang and die, workers that are killed, messages that lie."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from orchestrator.flows.loading import FlowFiles
-from tests.flows import asking, misbehaving, refund
+from orchestrator.ports.store import Recorded
+from orchestrator.store.flows import showing
+from tests.flows import asking, inquiring, misbehaving, refund
 from tests.flows.fleet import FlowFleet, Point
+from tests.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(420)]
 
 BAD = [f"{misbehaving.__file__}:{name}" for name in misbehaving.NAMES]
-REFERENCES = ",".join([f"{refund.__file__}:FLOW", *BAD, *(f"{asking.__file__}:{name}" for name in asking.NAMES)])
+REFERENCES = ",".join(
+    [
+        f"{refund.__file__}:FLOW",
+        f"{inquiring.__file__}:FLOW",
+        *BAD,
+        *(f"{asking.__file__}:{name}" for name in asking.NAMES),
+    ]
+)
 
 
 @pytest.fixture
@@ -79,6 +89,25 @@ def test_agents_of_decisions_are_real_programs_and_only_propose(fleet):
     assert "schema: ValueError: 524289 characters" in (stories["rants"].line.reason or "")
     assert fleet.killed == 0
     assert sum("paid" in line for line in fleet.outside.read_text().splitlines()) == 2
+
+
+@pytest.mark.proves("DE-02", "DE-06")
+def test_a_question_waits_without_a_worker_and_its_answer_goes_on(fleet):
+    """No turn is open while the task waits, every worker may die meanwhile, and the parcel goes where they said."""
+    task = fleet.task("p1", name="northstar.parcel", parcel="P1")
+    asked = "support: address: Where does P1 go?"
+    until(lambda: showing.story(fleet.store.slow, task).line.waits_for == asked, timeout_seconds=60, what="it asks")
+    assert fleet.store.slow.rows("select 1 from turn where status in ('queued', 'running')") == []
+    for process in fleet.processes.values():
+        process.kill()
+        process.wait()
+    fleet.revive()
+    assert fleet.store.flows.answer(UUID(task), "address", said=Recorded({"city": "Lisbon"}), by="ann")
+    fleet.store.reconciler.request("flow:northstar.parcel", listing=False)
+    story = fleet.wait(task, 90)
+    assert (story.line.status.value, [row.name for row in story.steps]) == ("succeeded", ["address", "send"])
+    assert fleet.outside.read_text().count('"city": "Lisbon"') == 1
+    assert fleet.outside.read_text().count('"asks"') == 1
 
 
 @pytest.mark.proves("CL-07", "DE-09")

@@ -22,6 +22,7 @@ _PRUNE = """
 """
 _DELETE = (
     "delete from effect where task_id = any(:tasks)",
+    "delete from question where task_id = any(:tasks)",
     "delete from step_failure where task_id = any(:tasks)",
     "delete from step where turn_id in (select id from turn where task_id = any(:tasks))",
     "delete from turn where task_id = any(:tasks)",

@@ -150,7 +150,7 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
     One that is taken back already goes on with that. What is open, or has to be taken back, takes a turn first.
     """
     with database.transaction() as session:
-        task = _lock(session, task_id)
+        task = lock(session, task_id)
         if task is None or TaskStatus(task.status) in _OVER:
             return None
         if task.status == TaskStatus.COMPENSATING.value:
@@ -163,11 +163,11 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
             session.change(_FLAG, task_id=task_id, stop=stop.value, wake=now.running is None)
             if now.running is None:
                 session.change(_LET_GO, item_key=task.item_key, by=f"stopped: {stop.value}")
-            _tell(session, task, kind="cancel_asked", detail={"task": str(task_id), "stop": stop.value})
+            tell(session, task, kind="cancel_asked", detail={"task": str(task_id), "stop": stop.value})
             return TaskStatus(task.status)
         status = TaskStatus.FAILED if stop is StopReason.EXPIRED else TaskStatus.CANCELLED
         session.change(_END, task_id=task_id, item_key=task.item_key, status=status.value, stop=stop.value)
-        _tell(
+        tell(
             session, task, kind="task_ended", detail={"task": str(task_id), "stop": stop.value, "status": status.value}
         )
         return status
@@ -178,7 +178,7 @@ def decide(
 ) -> bool:
     """A person's word about an effect that nobody else can settle; False: there is nothing to decide any more."""
     with database.transaction() as session:
-        task = _lock(session, task_id)
+        task = lock(session, task_id)
         if task is None:
             return False
         committed = verdict is EffectStatus.COMMITTED
@@ -199,7 +199,7 @@ def decide(
                 _RECORD, turn_id=settled.turn_id, task_id=task_id, ordinal=_BY_HAND, node=settled.node, outcome=outcome
             )
         session.change(_GO_ON, task_id=task_id, item_key=task.item_key, by="a person's word about the effect")
-        _tell(session, task, kind="effect_decided", detail={"key": key, "verdict": verdict.value})
+        tell(session, task, kind="effect_decided", detail={"key": key, "verdict": verdict.value})
     return True
 
 
@@ -208,10 +208,12 @@ _TAKES_BACK = frozenset({StopReason.EXPIRED, StopReason.TAKEN_BACK})
 _OVER = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED, TaskStatus.CANCELLED})
 
 
-def _lock(session: Session, task_id: UUID) -> Row | None:
+def lock(session: Session, task_id: UUID) -> Row | None:
+    """The task's row under the locks of its workflow, its item and itself; None: there is none."""
     session.row(_LOCK_WORKFLOW, task_id=task_id)
     return session.row(_LOCK_TASK, task_id=task_id)
 
 
-def _tell(session: Session, task: Row, *, kind: str, detail: Mapping[str, object]) -> None:
+def tell(session: Session, task: Row, *, kind: str, detail: Mapping[str, object]) -> None:
+    """A line of the item's history."""
     session.change(_TELL, item_key=task.item_key, workflow=task.workflow, kind=kind, detail=json.dumps(detail))
