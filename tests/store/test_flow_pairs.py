@@ -99,9 +99,9 @@ def answer(flows: FlowScene) -> Any:
 
 
 def wake(flows: FlowScene) -> Any:
-    """A turn that somebody woke reads its task, which runs from then on."""
-    found = flows.flows.load(flows.ref)
-    return found is not None and "read" in found.steps
+    """A turn that somebody woke reads its task, which runs from then on, and then its question, as the engine does."""
+    found, asked = flows.flows.load(flows.ref), flows.flows.asked(flows.task, "read")
+    return found is not None and asked is not None and asked.is_answered
 
 
 def ask(flows: FlowScene) -> Any:
