@@ -24,6 +24,16 @@ REFERENCES = ",".join(
 )
 
 
+# What is wrong with each for good, and the reason that is stored.
+WRONG = {
+    "mumbles": "s: schema: Invalid JSON",
+    "misfits": "s: schema: amount: Field required",
+    "reaches": "s: authority: it needs 'vault:open'; the task was given nothing",
+    "lies": "s: it did not return what it declared: Input should be a valid integer",
+    "throws": "s: RuntimeError: the shelf fell down",
+}
+
+
 @pytest.fixture
 def fleet(tmp_path, database_url, redis_url):
     """Two workers, two that tick, and an outside."""
@@ -53,7 +63,7 @@ def test_a_worker_killed_round_the_act_pays_once(fleet):
 
 @pytest.mark.proves("DE-07", "DE-08", "DE-11")
 def test_functions_that_misbehave_leave_a_stored_reason_and_their_worker_alive(fleet):
-    """One that hangs, one that kills its process, one that babbles, 50 MB of proposal, payments without an answer."""
+    """It hangs, dies, raises, lies, proposes no JSON, a misfit, too much, 50 MB, or pays and is not heard of again."""
     names = FlowFiles(tuple(BAD)).names()
     tasks = {name: fleet.task(str(uuid4()), name=name) for name in names}
     stories = {name.removeprefix("bad."): fleet.wait(task, 180) for name, task in tasks.items()}
@@ -65,6 +75,10 @@ def test_functions_that_misbehave_leave_a_stored_reason_and_their_worker_alive(f
     assert stories["babbles"].steps[0].output == 1
     assert said["rants"][0] == "failed"
     assert "schema: ValueError: 50000012 characters" in said["rants"][1]
+    for name, reason in WRONG.items():
+        assert (said[name][0], said[name][1].startswith(reason)) == ("failed", True), said[name]
+        assert [(row.step, row.attempt) for row in stories[name].failures] == [("s", 1)]
+        assert stories[name].steps == []
     for name in ("pays_and_hangs", "pays_and_dies"):
         assert said[name][0] == "unknown"
         assert stories[name].line.waits_for.startswith("a person: ")
@@ -112,12 +126,15 @@ def test_a_question_waits_without_a_worker_and_its_answer_goes_on(fleet):
 
 @pytest.mark.proves("CL-07", "DE-09")
 def test_messages_that_are_wrong_or_doubled_do_nothing(fleet):
-    """A turn that does not exist, an older fence, one message many times: nothing twice."""
+    """A turn that does not exist, an older fence, ids that are none, one message a hundred times: nothing twice."""
     task = fleet.task("one", order="A7")
     story = fleet.wait(task)
     turn_id = str(fleet.store.slow.rows("select id from turn")[0].id)
-    for message in ((str(uuid4()), 1), (turn_id, 0), (turn_id, 1), (turn_id, 1), (turn_id, 99)):
-        fleet.message(*message)
+    odd = [(str(uuid4()), 1), ("no id at all", 1), (turn_id, "no fence"), (turn_id, 0), (turn_id, 99), (None, None)]
+    before = fleet.taken()
+    fleet.messages([*odd, *[(turn_id, 1)] * 100])
+    until(lambda: fleet.taken() >= before + len(odd) + 100, timeout_seconds=60, what="workers have dropped them all")
+    assert not any("raised unexpected" in fleet.log(name) for name in fleet.processes)
     assert fleet.wait(fleet.task("two", order="A8")).line.status.value == "succeeded"  # the queue has gone by
     assert fleet.wrong(story) == []
     assert len(fleet.store.slow.rows("select 1 from turn")) == 2
