@@ -77,7 +77,8 @@ class FlowContract:
     """A flow as the engine knows it; `digest` changes with anything that a stored task depends on.
 
     `isolated`: each step runs in a process of its own, which can be frozen and killed. `quantum_seconds` is how long a
-    turn goes on before others get its slot.
+    turn goes on before others get its slot. `keep_days`: how long a task is kept after its end; None: until a person
+    prunes.
     """
 
     name: str
@@ -93,6 +94,7 @@ class FlowContract:
     digest: str
     body: str
     place: str
+    keep_days: float | None = None
 
     @property
     def compensations(self) -> tuple[StepContract, ...]:

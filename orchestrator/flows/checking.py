@@ -27,7 +27,7 @@ def check(flow: Flow) -> None:
         _refuse(where, f"version {flow.version!r}; expected a whole number from 1")
     if not flow.steps:
         _refuse(where, "it has no steps; expected at least one")
-    for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds"):
+    for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds", "keep_days"):
         _positive(where, limit, getattr(flow, limit))
     for node in flow.steps:
         undo: object = node.compensation if isinstance(node, Effect) else None

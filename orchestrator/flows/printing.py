@@ -34,6 +34,7 @@ def contract(flow: Flow) -> FlowContract:
         deadline_seconds=flow.deadline_seconds,
         quantum_seconds=flow.quantum_seconds,
         max_concurrent=flow.max_concurrent,
+        keep_days=flow.keep_days,
         digest=hashlib.sha256(body.encode()).hexdigest()[:16],
         body=body,
         place=flow.place,

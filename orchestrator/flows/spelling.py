@@ -207,6 +207,8 @@ class Flow:
         deadline_seconds: after which nothing more is begun.
         quantum_seconds: how long one turn goes on before another task gets its slot.
         max_concurrent: turns of it at a time.
+        keep_days: how long a task is kept after its end, and longer while a target still knows a key of it. None: until
+            `orchestrator task prune`.
 
     Raises:
         BadFlow: a name, a parameter, a type or a limit is wrong.
@@ -222,6 +224,7 @@ class Flow:
     deadline_seconds: float | None = None
     quantum_seconds: float = 60.0
     max_concurrent: int = 100
+    keep_days: float | None = 30.0
     place: str = field(default_factory=_place, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -83,6 +83,7 @@ BAD = {
     "expected dotted words": lambda: flow(Step("a", read), name="Bad Name"),
     "version 0; expected a whole number": lambda: flow(Step("a", read), version=0),
     "it has no steps": flow,
+    "keep_days is 0; expected a number above 0": lambda: flow(Step("a", read), keep_days=0),
     "quantum_seconds is 0; expected a number above 0": lambda: flow(Step("a", read), quantum_seconds=0),
     "expected a small-letter word": lambda: flow(Step("A-b", read)),
     "the name is taken": lambda: flow(Step("input", read)),

@@ -161,8 +161,8 @@ class FlowStore(Protocol):
         """Make a task, accepted and due at once; or find the one that was made with this key."""
         ...
 
-    def prune(self, *, days: float, at_most: int) -> int:
-        """Delete tasks that are over for so long, and whose keys no target knows any more; returns how many."""
+    def prune(self, *, days: float, at_most: int, workflow: str | None = None) -> int:
+        """Delete tasks that are over for so long, of one flow or of all, and forgotten by targets; returns how many."""
         ...
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:

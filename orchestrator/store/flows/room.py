@@ -48,9 +48,9 @@ class FlowTasks:
         """A person's word about an unknown effect."""
         return starting.decide(self._slow, task_id, key, verdict=verdict, word=word)
 
-    def prune(self, *, days: float, at_most: int) -> int:
+    def prune(self, *, days: float, at_most: int, workflow: str | None = None) -> int:
         """Delete tasks that are over for so long; returns how many."""
-        return pruning.prune(self._slow, days=days, at_most=at_most)
+        return pruning.prune(self._slow, days=days, at_most=at_most, workflow=workflow)
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
         """Open the turns of due tasks, as far as slots and cap allow, and store why the others wait."""

@@ -16,3 +16,16 @@ create table question (
 );
 
 create unique index a_task_asks_one_thing_at_a_time on question (task_id) where answered_at is null;
+
+-- Pruning deletes items, tasks and turns. Each row that goes is looked for in every table that refers to it: without these, by
+-- reading that table from end to end, so that deleting 500 tasks of 20,000 took 8 s, and of a million longer than it may.
+create index effect_of_turn on effect (turn_id);
+create index step_failure_of_turn on step_failure (turn_id);
+create index question_of_turn on question (turn_id);
+create index outbox_of_turn on outbox (turn_id) where turn_id is not null;
+create index workspace_of_turn on workspace (turn_id);
+create index hold_of_item_ever on hold (item_key) where item_key is not null;
+create index task_of_card on task (card_key) where card_key is not null;
+
+-- By block, not by row: tasks that ended long ago lie together, and a task's end pays nothing for it.
+create index task_over on task using brin (ended_at) with (pages_per_range = 16, autosummarize = on);
