@@ -223,11 +223,14 @@ class FlowFleet:
 
 # The durable writes and outside calls of one task's way, and how often each is met on it.
 SEAMS = {
+    "reconciler.begin": 1,
+    "flows.lose_silent": 1,
     "flows.expire": 1,
     "flows.open_due": 1,
     "flows.stale": 1,
     "queue.turns": 1,
     "items.mark_enqueued": 1,
+    "reconciler.finish": 1,
     "turns.admit": 1,
     "flows.load": 1,
     "steps.perform": 4,
@@ -235,4 +238,5 @@ SEAMS = {
     "flows.intend": 1,
     "flows.committed": 1,
     "flows.conclude": 1,
+    "queue.ring": 1,
 }
