@@ -61,6 +61,7 @@ _OPEN = """
         (select id from turn where task_id = :task_id and status = 'queued') as queued,
         stationkeeper_unsettled(:task_id) as unsettled, stationkeeper_undoable(:task_id) as undoable
 """
+_RUNNING = "select id from turn where task_id = :task_id and status = 'running'"
 _FLAG = """
     with flagged as (
         update turn
@@ -176,11 +177,11 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
 def decide(
     database: Database, task_id: UUID, key: str, *, verdict: EffectStatus, word: Mapping[str, object] | str
 ) -> bool:
-    """A person's word about an effect that nobody else can settle; False: there is nothing to decide any more."""
+    """A person's word about an effect that nobody else can settle; False: nothing is to be decided, or not now."""
     with database.transaction() as session:
         task = lock(session, task_id)
-        if task is None:
-            return False
+        if task is None or session.row(_RUNNING, task_id=task_id) is not None:
+            return False  # a turn that has read the row as unknown would ask again, about what is settled by then
         committed = verdict is EffectStatus.COMMITTED
         outcome = json.dumps(word) if committed else None
         settled = session.row(
