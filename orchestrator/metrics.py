@@ -128,7 +128,11 @@ _OF_TASKS: tuple[tuple[str, str, Callable[[Health], float]], ...] = (
     ("steps_per_success", "Steps of a task that succeeded in the last day.", lambda each: each.steps),
     ("tokens_per_success", "Tokens, in and out, of a task that succeeded in the last day.", lambda each: each.tokens),
     ("proposals_refused", "Tasks of the last day whose model proposed what it may not.", lambda each: each.refused),
-    ("tasks_stuck", "Tasks that nothing will wake: neither a turn, a time, nor a hold.", lambda each: each.stuck),
+    (
+        "tasks_stuck",
+        "Tasks that nothing will wake: neither a turn, a time, a hold nor a question.",
+        lambda each: each.stuck,
+    ),
     ("effects_sent_again", "Effects that were sent more than once, none without a look-up.", lambda each: each.resent),
     ("effect_unknown_oldest_age_seconds", "Age of the oldest unknown effect.", lambda each: each.unknown_age),
 )

@@ -14,12 +14,12 @@ from orchestrator.ports.store import StoreUnavailable
 def turn(turn_id: str, fence: int) -> None:
     """Run the turn to its end in this thread."""
     try:
-        wanted = UUID(turn_id)
+        wanted, number = UUID(turn_id), int(fence)
     except (ValueError, AttributeError, TypeError):
-        telemetry.message_refused("tasks.turn", found=repr(turn_id)[:80])
+        telemetry.message_refused("tasks.turn", found=repr((turn_id, fence))[:80])
         return
     context = office.context()
     try:
-        engine.take_turn(context.ports, context.worker, turn_id=wanted, fence=int(fence))
+        engine.take_turn(context.ports, context.worker, turn_id=wanted, fence=number)
     except StoreUnavailable as error:
         telemetry.service_failed("postgres", error=error)

@@ -22,6 +22,8 @@ class Part(Enum):
     DECIDE = "decide"  # a function that stands for an agent, then schema, authority and policy on what it said
     PROMPT = "prompt"  # what an agent program is asked
     JUDGE = "judge"  # schema, authority and policy on what an agent program left
+    QUESTION = "question"  # what a person is asked
+    ANSWER = "answer"  # schema and policy on what a person answered
     PREPARE = "prepare"  # an effect's key and parameters
     ACT = "act"  # the effect itself, with the ledger's parameters
     LOOK_UP = "look_up"  # whether the effect happened, by key

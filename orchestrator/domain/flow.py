@@ -78,6 +78,12 @@ def yielded(now: datetime) -> Ending:
     return Ending(TurnStatus.SUCCEEDED, StopReason.YIELDED, TaskStatus.RUNNING, due_at=now)
 
 
+def waits_for_input(step: StepContract, words: str, until: datetime | None) -> Ending:
+    """A person is asked, and nobody's time is taken meanwhile; `until` is when that ends without an answer."""
+    turn, waiting = TurnStatus.SUCCEEDED, TaskStatus.WAITING_INPUT
+    return Ending(turn, StopReason.INPUT_ASKED, waiting, f"{step.name}: {words}", due_at=until)
+
+
 def later(at: datetime, reason: str) -> Ending:
     """What has to be asked before an effect could not be asked: nothing was begun, and nobody has failed."""
     running = TaskStatus.RUNNING

@@ -20,6 +20,7 @@ class NodeKind(Enum):
     STEP = "step"  # a plain function that changes nothing, or nothing that a second run would change again
     DECISION = "decision"  # a model's output, accepted or refused by code
     EFFECT = "effect"  # something done outside: intended, done, settled
+    QUESTION = "question"  # a person's answer, accepted or refused by code; the task waits for it without a worker
 
 
 class SideEffect(Enum):
@@ -46,7 +47,8 @@ class StepContract:
     output's. `looks_up`: the target can be asked by key. `deduplicates`: the target itself takes a key once.
     `safe_seconds`: how long the target knows a key. `compensation` is the contract of the effect that takes this one
     back; its ordinal follows those of the flow's steps, in the order in which they are undone. `proposer` is the agent
-    program that a decision asks; None: a function stands for it.
+    program that a decision asks; None: a function stands for it. `expires_seconds`: how long a question waits for its
+    answer; None: as long as its task may last.
     """
 
     ordinal: int
@@ -67,6 +69,7 @@ class StepContract:
     compensation: StepContract | None = None
     policy: str | None = None
     proposer: Proposer | None = None
+    expires_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ class FlowContract:
     """A flow as the engine knows it; `digest` changes with anything that a stored task depends on.
 
     `isolated`: each step runs in a process of its own, which can be frozen and killed. `quantum_seconds` is how long a
-    turn goes on before others get its slot.
+    turn goes on before others get its slot. `keep_days`: how long a task is kept after its end; None: until a person
+    prunes.
     """
 
     name: str
@@ -90,6 +94,7 @@ class FlowContract:
     digest: str
     body: str
     place: str
+    keep_days: float | None = None
 
     @property
     def compensations(self) -> tuple[StepContract, ...]:

@@ -16,7 +16,7 @@ class TaskStatus(Enum):
 
     ACCEPTED = "accepted"  # set when a task is made; its first admission ends it
     RUNNING = "running"  # set by admission; a conclusion, a cancel or a discard ends it
-    WAITING_INPUT = "waiting_input"  # set when the agent asks a person; the answer or a cancel ends it
+    WAITING_INPUT = "waiting_input"  # set when a flow asks a person; the answer, its expiry or a cancel ends it
     WAITING_APPROVAL = "waiting_approval"  # set when an approval is asked for; the decision or its expiry ends it
     COMPENSATING = "compensating"  # set when effects must be undone; ends only in failed
     UNKNOWN = "unknown"  # set when an effect's outcome is not known; its look-up ends it
@@ -63,8 +63,9 @@ EDGES: tuple[Edge, ...] = (
         "task, history", "task_ended", "the deadline", _NEXT_TICK,
     ),
     Edge(
-        _S.RUNNING, _S.WAITING_INPUT, "the worker", f"{_CONCLUDED}; a person is asked",
-        f"{_TURN_ENDS}, hold", "turn_ended", "the deadline", "the turn is lost and runs again",
+        _S.RUNNING, _S.WAITING_INPUT, "the worker", f"{_CONCLUDED}; a question stands that nobody has answered",
+        f"question, then {_TURN_ENDS}", "turn_ended", "its expiry, or the deadline",
+        "the turn is lost and finds the question",
     ),
     Edge(
         _S.RUNNING, _S.WAITING_APPROVAL, "the worker", f"{_CONCLUDED}; an approval is asked for",
@@ -92,8 +93,8 @@ EDGES: tuple[Edge, ...] = (
         _TURN_ENDS, "turn_ended", "the lease", _NEXT_TICK,
     ),
     Edge(
-        _S.WAITING_INPUT, _S.RUNNING, "a worker", "the answer stands, and its turn was opened",
-        "task", "turn_opened", "the deadline", _NEXT_TICK,
+        _S.WAITING_INPUT, _S.RUNNING, "a worker", "answered or expired, and its turn was opened",
+        "question and step with the answer, then task", "turn_opened", "its expiry, or the deadline", _NEXT_TICK,
     ),
     Edge(
         _S.WAITING_INPUT, _S.CANCELLED, "a person", "no effect is open",

@@ -59,7 +59,7 @@ class StopReason(Enum):
     LOST_WORKER = "lost_worker"  # the worker died or fell silent past its lease
     DEPLOY = "deploy"  # the worker was asked to stop
     CONTRACT_BROKEN = "contract_broken"  # the workflow or its workspace could not be used
-    EXPIRED = "expired"  # the task's deadline passed
+    EXPIRED = "expired"  # the task's deadline passed, or nobody answered its question in time
     READ_FAILED = "read_failed"  # the card could not be read before the work began; counts against no cap
     QUOTA = "quota"  # a provider asked to wait; counts against no cap the first time in a row
     WORKSPACE_BUSY = "workspace_busy"  # a process of an earlier turn still holds the workspace; counts against no cap
@@ -68,6 +68,7 @@ class StopReason(Enum):
     UNKNOWN_OUTCOME = "unknown_outcome"  # an effect's outcome has to be found out first
     STEP_FAILED = "step_failed"  # a step of a flow failed; its stored reason says how
     PROPOSAL_REFUSED = "proposal_refused"  # what a model proposed did not pass schema, policy, authority or state
+    INPUT_ASKED = "input_asked"  # a person is asked; the flow goes on with the answer, in another turn
     YIELDED = "yielded"  # the turn's quantum was over; the flow goes on in the next one
     TAKEN_BACK = "taken_back"  # a person's command: begin nothing more, and undo what was done
 

@@ -11,7 +11,7 @@ import pydantic
 from orchestrator.domain.step import SideEffect
 from orchestrator.flows import signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, RESERVED, TASK, Signature
-from orchestrator.flows.spelling import Agent, BadFlow, Decision, Effect, Flow, Node, Step, program_of
+from orchestrator.flows.spelling import Agent, BadFlow, Decision, Effect, Flow, Node, Question, Step, program_of
 
 _FLOW_NAME = re.compile(r"[a-z][a-z0-9_-]*(\.[a-z0-9_-]+)*")
 _STEP_NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -27,7 +27,7 @@ def check(flow: Flow) -> None:
         _refuse(where, f"version {flow.version!r}; expected a whole number from 1")
     if not flow.steps:
         _refuse(where, "it has no steps; expected at least one")
-    for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds"):
+    for limit in ("quantum_seconds", "max_concurrent", "deadline_seconds", "keep_days"):
         _positive(where, limit, getattr(flow, limit))
     for node in flow.steps:
         undo: object = node.compensation if isinstance(node, Effect) else None
@@ -58,7 +58,7 @@ def input_of(flow: Flow) -> Any:
 
 def output_of(node: Node) -> Any:
     """The type of what a node gives."""
-    if isinstance(node, Decision):
+    if isinstance(node, Decision | Question):
         return node.accept
     return _signature(_where(node), node.run if isinstance(node, Step) else node.act).gives
 
@@ -82,6 +82,8 @@ def _check_node(flow: Flow, node: Node, types: dict[str, Any]) -> None:
                 )
         case Decision():
             _check_decision(where, node, types)
+        case Question():
+            _check_question(where, node, types)
         case Effect():
             _check_effect(where, node, types)
     _check_authority(where, flow, node)
@@ -109,6 +111,20 @@ def _check_decision(where: str, node: Decision, types: dict[str, Any]) -> None:
         _check_call(where, node.agent, types=types)
     else:
         _refuse(where, f"its agent is {node.agent!r:.80}; expected a function, an Agent, or the kind of one")
+    _check_judging(where, node, types)
+
+
+def _check_question(where: str, node: Question, types: dict[str, Any]) -> None:
+    asks: object = node.ask
+    if not callable(asks) and not (isinstance(asks, str) and asks.strip()):
+        _refuse(where, f"it asks {asks!r:.80}; expected a text, or a function that returns one")
+    if callable(node.ask) and (gives := _check_call(where, node.ask, types=types).gives) is not str:
+        _refuse(where, f"{_named(node.ask)} gives {signatures.spelt(gives)}; expected str, what a person is asked")
+    _positive(where, "expires_seconds", node.expires_seconds)
+    _check_judging(where, node, types)
+
+
+def _check_judging(where: str, node: Decision | Question, types: dict[str, Any]) -> None:
     if not _is_model(node.accept):
         _refuse(where, f"accept is {node.accept!r}; expected a Pydantic model")
     if node.policy is not None:
@@ -161,7 +177,7 @@ def _check_call(where: str, function: Callable[..., Any], *, types: dict[str, An
 
 
 def _check_authority(where: str, flow: Flow, node: Node) -> None:
-    wanted = None if isinstance(node, Decision) else node.authority
+    wanted = None if isinstance(node, Decision | Question) else node.authority
     if wanted is not None and flow.authority is not None and wanted not in flow.authority:
         known = ", ".join(sorted(flow.authority)) or "none"
         _refuse(where, f"it needs the authority {wanted!r}; its flow may be given: {known}")
@@ -182,6 +198,8 @@ def _functions(node: Node) -> list[Callable[..., Any]]:
             program = program_of(node)
             asking = node.agent if program is None else program.prompt
             return [function for function in (asking, node.policy) if callable(function)]
+        case Question():
+            return [function for function in (node.ask, node.policy) if callable(function)]
         case Effect():
             return [node.act, *([node.lookup] if node.lookup is not None else [])]
 

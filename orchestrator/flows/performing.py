@@ -17,7 +17,7 @@ import pydantic_core
 from orchestrator.domain.call import Answer, Call, Part, Said
 from orchestrator.flows import checking, proposals, signatures
 from orchestrator.flows.signatures import INPUT, KEY, PROPOSAL, TASK
-from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Refused, Step, program_of
+from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Question, Refused, Step, program_of
 
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024
@@ -56,6 +56,8 @@ def perform(flow: Flow, call: Call, *, boot_seconds: Callable[[], float]) -> Ans
             return _prompt(node, known)
         case Decision(), Part.JUDGE:
             return _judge_left(node, known, call)
+        case Question(), Part.QUESTION | Part.ANSWER:
+            return _question(node, known, call)
         case Effect(), Part.PREPARE:
             return _prepare(node, known, call)
         case Effect(), Part.ACT:
@@ -107,14 +109,29 @@ def _judge_left(node: Decision, known: _Known, call: Call) -> Answer:
     return _judge(node, raw, known, authority=call.authority)
 
 
-def _judge(node: Decision, raw: object, known: _Known, *, authority: frozenset[str]) -> Answer:
+def _question(node: Question, known: _Known, call: Call) -> Answer:
+    """What a person reads, or the judgement of what they answered."""
+    if call.part is Part.ANSWER:
+        return _judge(node, call.parameters["answer"], known, authority=call.authority)
+    try:
+        words = node.ask(**_arguments(node.ask, known)) if callable(node.ask) else node.ask
+    except BaseException as error:  # noqa: BLE001 -- a function may raise anything
+        return _failure(node, error)
+    if not isinstance(words, str) or not words.strip() or len(words) > _MOST_REASON:
+        return Answer(
+            Said.FAILED, reason=f"it asks {words!r:.80}; expected a text of at most {_MOST_REASON} characters"
+        )
+    return Answer(Said.DONE, words.strip())
+
+
+def _judge(node: Decision | Question, raw: object, known: _Known, *, authority: frozenset[str]) -> Answer:
     """Schema, authority, policy with the current state; the first that says no is the reason."""
     try:
         proposal = _accepted(node.accept, raw)
     except (pydantic.ValidationError, ValueError, TypeError) as error:
         return Answer(Said.REFUSED, reason=f"schema: {_told(error)}")
     try:
-        needed = node.needs(proposal) if node.needs is not None else None
+        needed = node.needs(proposal) if isinstance(node, Decision) and node.needs is not None else None
         if needed is not None and needed not in authority:
             given = ", ".join(sorted(authority)) or "nothing"
             return Answer(Said.REFUSED, reason=f"authority: it needs {needed!r}; the task was given {given}")

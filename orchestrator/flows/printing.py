@@ -13,7 +13,7 @@ from orchestrator.domain.step import FlowContract, NodeKind, Proposer, SideEffec
 from orchestrator.domain.workflow import AgentSettings
 from orchestrator.flows import checking, signatures
 from orchestrator.flows.signatures import Signature
-from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Step, program_of
+from orchestrator.flows.spelling import Decision, Effect, Flow, Function, Node, Question, Step, program_of
 
 
 def contract(flow: Flow) -> FlowContract:
@@ -34,6 +34,7 @@ def contract(flow: Flow) -> FlowContract:
         deadline_seconds=flow.deadline_seconds,
         quantum_seconds=flow.quantum_seconds,
         max_concurrent=flow.max_concurrent,
+        keep_days=flow.keep_days,
         digest=hashlib.sha256(body.encode()).hexdigest()[:16],
         body=body,
         place=flow.place,
@@ -57,6 +58,8 @@ def _lines(found: FlowContract) -> Iterator[str]:
             yield f"{step.name}_found -. absent .-> {step.name}"
         if step.kind is NodeKind.DECISION:
             yield f"{step.name} -. refused .-> failed([failed])"
+        if step.kind is NodeKind.QUESTION:
+            yield f"{step.name} -. nobody answers in time .-> failed([failed])"
         if step.compensation is not None:
             undo = step.compensation
             yield f'{undo.name}[["{undo.name}: {undo.gives}<br>{undo.side_effect.value}"]]'
@@ -68,7 +71,12 @@ def _lines(found: FlowContract) -> Iterator[str]:
     yield f"{before} --> succeeded([succeeded])"
 
 
-_SHAPES = {NodeKind.STEP: ("[", "]"), NodeKind.DECISION: ("{{", "}}"), NodeKind.EFFECT: ("[[", "]]")}
+_SHAPES = {
+    NodeKind.STEP: ("[", "]"),
+    NodeKind.DECISION: ("{{", "}}"),
+    NodeKind.EFFECT: ("[[", "]]"),
+    NodeKind.QUESTION: ("[/", "/]"),
+}
 
 
 def how_found(step: StepContract) -> str:
@@ -89,7 +97,7 @@ def _step(node: Node, ordinal: int, undoing: Mapping[str, int]) -> StepContract:
         owner=node.owner,
         takes=_spelt(signatures.of(function)) if function is not None else {},
         gives=signatures.spelt(checking.output_of(node)),
-        authority=None if isinstance(node, Decision) else node.authority,
+        authority=None if isinstance(node, Decision | Question) else node.authority,
         timeout_seconds=node.timeout_seconds,
         max_attempts=node.max_attempts,
         retryable=() if isinstance(node, Effect) else tuple(kind.__name__ for kind in node.retry_on),
@@ -98,8 +106,9 @@ def _step(node: Node, ordinal: int, undoing: Mapping[str, int]) -> StepContract:
         deduplicates=isinstance(node, Effect) and node.deduplicates,
         safe_seconds=node.safe_seconds if isinstance(node, Effect) else 86_400.0,
         compensation=_step(undo, undoing[undo.name], undoing) if undo is not None else None,
-        policy=_name(node.policy) if isinstance(node, Decision) else None,
+        policy=_name(node.policy) if isinstance(node, Decision | Question) else None,
         proposer=_proposer(node),
+        expires_seconds=node.expires_seconds if isinstance(node, Question) else None,
     )
 
 
@@ -126,6 +135,8 @@ def _called(node: Node) -> tuple[Function | None, SideEffect, NodeKind]:
             program = program_of(node)
             asking = program.prompt if program is not None else node.agent
             return asking if callable(asking) else None, SideEffect.READ, NodeKind.DECISION
+        case Question():
+            return node.ask if callable(node.ask) else None, SideEffect.READ, NodeKind.QUESTION
         case Effect():
             return node.act, node.effect, NodeKind.EFFECT
 

@@ -154,7 +154,36 @@ class Effect:
     place: str = field(default_factory=_place, compare=False, repr=False)
 
 
-Node = Step | Decision | Effect
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What only a person can say. The task waits for the answer without a worker: `orchestrator task answer` gives it.
+
+    Args:
+        name: unique in its flow; later steps ask for the answer by it.
+        ask: what the person reads: a text, or a function that returns one, called with what its parameters name.
+        accept: the Pydantic model that an answer must fit.
+        policy: called with `proposal`, the answer, and whatever else it names; a sentence refuses it, and another
+            answer may be given.
+        owner: who is asked.
+        expires_seconds: how long an answer is waited for; then the task fails as expired. None: until its deadline.
+        ends_when: called with the answer; a sentence ends the flow there, as a success.
+    """
+
+    name: str
+    ask: Function | str
+    _: KW_ONLY
+    accept: type[Any]
+    policy: Function | None = None
+    owner: str = "a person"
+    expires_seconds: float | None = None
+    timeout_seconds: float = 60.0
+    retry_on: tuple[type[BaseException], ...] = (ConnectionError, TimeoutError)
+    max_attempts: int = 3
+    ends_when: Callable[[Any], str | None] | None = None
+    place: str = field(default_factory=_place, compare=False, repr=False)
+
+
+Node = Step | Decision | Effect | Question
 
 
 def program_of(node: Node) -> Agent | None:
@@ -178,6 +207,8 @@ class Flow:
         deadline_seconds: after which nothing more is begun.
         quantum_seconds: how long one turn goes on before another task gets its slot.
         max_concurrent: turns of it at a time.
+        keep_days: how long a task is kept after its end, and longer while a target still knows a key of it. None: until
+            `orchestrator task prune`.
 
     Raises:
         BadFlow: a name, a parameter, a type or a limit is wrong.
@@ -193,6 +224,7 @@ class Flow:
     deadline_seconds: float | None = None
     quantum_seconds: float = 60.0
     max_concurrent: int = 100
+    keep_days: float | None = 30.0
     place: str = field(default_factory=_place, compare=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -39,6 +39,7 @@ _HEALTH = """
         (select count(*) from task where task.workflow = workflow.name
             and task.status not in ('succeeded', 'failed', 'cancelled') and task.due_at is null
             and stationkeeper_held(task.item_key, task.workflow) is null
+            and not exists (select from question where question.task_id = task.id and answered_at is null)
             and not exists (
                 select from turn where turn.task_id = task.id and turn.status in ('queued', 'running'))) as stuck,
         (select jsonb_object_agg(each.status, each.count) from (
@@ -59,7 +60,7 @@ class Health:
 
     `recovered` are those that ended although a turn of theirs was lost. `steps` and `tokens` are for each success, zero
     without one. `resent` counts effects that were sent more than once, after a look-up had found nothing; `unknown_age`
-    is in seconds. `stuck` tasks have neither a turn, a time, nor a hold: nothing will wake them.
+    is in seconds. `stuck` tasks have neither a turn, a time, a hold nor a question: nothing will wake them.
     """
 
     workflow: str

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from orchestrator.cli import app, exits
 from orchestrator.cli.exits import Exit
 from orchestrator.domain.step import workflow_of
-from tests.flows import asking, refund, trip
+from tests.flows import asking, inquiring, refund, trip
 from tests.flows.conftest import flow_world, stage
 from tests.waiting import until
 
@@ -120,6 +120,57 @@ def test_a_definition_that_cannot_be_used_is_told_with_its_line(monkeypatch, tmp
     code, _, said = run("flow", "list")
     assert code is Exit.CONFIGURATION
     assert f"{tmp_path}/bad.py:4: step 's' of a.b: f() takes 'a'; expected one of input, task" in said
+
+
+@pytest.mark.proves("DE-02", "DE-07")
+def test_a_task_asks_and_a_person_answers_by_command(flow_world, stage, monkeypatch, redis_url):
+    """What it waits for is shown; an answer that does not pass is refused with the reason, and nothing is recorded."""
+    reference, name = f"{inquiring.__file__}:FLOW", "northstar.parcel"
+    world = flow_world(references=(reference,))
+    monkeypatch.setenv("STATIONKEEPER_FLOWS", reference)
+    monkeypatch.setenv("DATABASE_URL", stage.database_url.replace("postgresql+psycopg", "postgresql"))
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    assert run("flow", "run", name, "--input", '{"parcel": "P1"}', "--key", "p1")[0] is Exit.FINE
+    code, _, said = run("task", "answer", "p1", "--input", "{}")
+    assert (code, "asks nothing; it waits for the next tick" in said) == (Exit.REFUSED, True)
+
+    def goes_on():
+        world._ring(workflow_of(name), full=False)
+        world.deliver()
+        return run("task", "show", "p1")[1]
+
+    assert "waits for\tsupport: address: Where does P1 go?" in goes_on()
+    assert "support: address: Where does P1 go?" in run("task", "list")[1]
+    for words, reason in (
+        ("Lisbon", "schema: Invalid JSON"),
+        ('{"town": "Lisbon"}', "schema: city: Field required"),
+        ('{"city": "moon"}', "policy: P1 cannot go to the moon"),
+    ):
+        code, _, said = run("task", "answer", "p1", "--input", words)
+        assert (code, reason in said) == (Exit.REFUSED, True)
+    assert world.rows("select 1 from step") == []
+    code, printed, _ = run("task", "answer", "p1", "--input", '{"city": "Lisbon"}')
+    assert (code, printed.endswith(": address answered\n")) == (Exit.FINE, True)
+    assert run("task", "answer", "p1", "--input", '{"city": "Oslo"}')[0] is Exit.REFUSED
+    until(lambda: "status\tsucceeded" in goes_on(), what="the task has gone on")
+    assert 'step\t1\taddress\t{"city": "Lisbon"}' in run("task", "show", "p1")[1]
+    assert json.loads(run("task", "show", "p1", "--json")[1])["questions"][0]["words"] == "Where does P1 go?"
+
+
+@pytest.mark.proves("DE-02", "DE-15")
+def test_an_answer_is_judged_by_the_manifest_that_the_task_is_bound_to(flow_world, stage, monkeypatch, redis_url):
+    """A folder with another version of the flow may not say what passes."""
+    reference = f"{inquiring.__file__}:FLOW"
+    world = flow_world(references=(reference,))
+    monkeypatch.setenv("STATIONKEEPER_FLOWS", reference)
+    monkeypatch.setenv("DATABASE_URL", stage.database_url.replace("postgresql+psycopg", "postgresql"))
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    world.start("p1", name="northstar.parcel", parcel="P1")
+    world.tick()
+    world.deliver()
+    world.store.slow.change("update workflow_version set digest = 'another' where workflow like 'flow%'")
+    code, _, said = run("task", "answer", "p1", "--input", '{"city": "Lisbon"}')
+    assert (code, "the task is bound to manifest 1 (another)" in said) == (Exit.CONFIGURATION, True)
 
 
 @pytest.mark.proves("DE-01", "DE-11")

@@ -19,10 +19,10 @@ say = Console().print
 
 
 def main() -> int:
-    """Every point, or every nth, or those whose name begins so (`python -m tests.flows 5`, `… flows.conclude`)."""
+    """Every point, every nth, or those whose names begin so (`python -m tests.flows 5`, `… flows.conclude,turns`)."""
     chosen = sys.argv[1] if len(sys.argv) > 1 else "1"
     began, bad = monotonic(), 0
-    with tempfile.TemporaryDirectory(prefix="stationkeeper-flows-") as folder:
+    with tempfile.TemporaryDirectory(prefix="stationkeeper-flows-", ignore_cleanup_errors=True) as folder:
         state = Path(folder)
         state.chmod(0o755)
         with Embedded(state / "servers") as servers:
@@ -34,7 +34,7 @@ def main() -> int:
                 points = (
                     points[:: int(chosen)]
                     if chosen.isdecimal()
-                    else [point for point in points if point.seam.startswith(chosen)]
+                    else [point for point in points if point.seam.startswith(tuple(chosen.split(",")))]
                 )
                 say(f"{len(points)} points")
                 for point in points:

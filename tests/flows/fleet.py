@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+from celery import Celery
+
 from orchestrator.domain.step import workflow_of
 from orchestrator.flows.loading import FlowFiles
 from orchestrator.ports.store import NewTask
@@ -165,16 +167,17 @@ class FlowFleet:
                 self.killed += 1
                 self._start(name)
 
-    def message(self, turn_id: str, fence: int) -> None:
-        """Somebody sends a turn's message."""
-        words = ["call", "tasks.turn", f"--args={json.dumps([turn_id, fence])}"]
-        subprocess.run(
-            [sys.executable, "-m", "celery", "-A", "orchestrator", *words],
-            cwd=self.folder,
-            env=self._environment(),
-            check=True,
-            capture_output=True,
-        )
+    def messages(self, told: Sequence[tuple[object, object]]) -> None:
+        """Somebody sends the messages of turns, true ones or not."""
+        sender = Celery(broker=self.redis_url)
+        with sender.connection_for_write() as connection:
+            for message in told:
+                sender.send_task("tasks.turn", args=list(message), queue="turns", connection=connection)
+
+    def taken(self) -> int:
+        """How many messages of turns the workers have taken and are done with."""
+        said = [line for name in PROGRAMS if name.startswith("turns") for line in self.log(name).splitlines()]
+        return sum("Task tasks.turn[" in line and " succeeded in " in line for line in said)
 
     def stop(self) -> None:
         """End everything."""
@@ -220,11 +223,14 @@ class FlowFleet:
 
 # The durable writes and outside calls of one task's way, and how often each is met on it.
 SEAMS = {
+    "reconciler.begin": 1,
+    "flows.lose_silent": 1,
     "flows.expire": 1,
     "flows.open_due": 1,
     "flows.stale": 1,
     "queue.turns": 1,
     "items.mark_enqueued": 1,
+    "reconciler.finish": 1,
     "turns.admit": 1,
     "flows.load": 1,
     "steps.perform": 4,
@@ -232,4 +238,5 @@ SEAMS = {
     "flows.intend": 1,
     "flows.committed": 1,
     "flows.conclude": 1,
+    "queue.ring": 1,
 }

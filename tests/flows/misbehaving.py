@@ -51,6 +51,36 @@ def rant(input: Nothing) -> str:  # noqa: A002 -- the flow's own word
     return '{"amount": ' + "1" * 50_000_000 + "}"
 
 
+def mumble(input: Nothing) -> str:  # noqa: A002 -- the flow's own word
+    """No JSON."""
+    assert input
+    return "I would pay it back, I think."
+
+
+def misfit(input: Nothing) -> str:  # noqa: A002 -- the flow's own word
+    """Another schema."""
+    assert input
+    return json.dumps({"price": 3})
+
+
+def reach_too_far(input: Nothing) -> str:  # noqa: A002 -- the flow's own word
+    """What the task was not given."""
+    assert input
+    return json.dumps({"amount": 1})
+
+
+def lie(input: Nothing) -> int:  # noqa: A002 -- the flow's own word
+    """Returns what it did not declare."""
+    assert input
+    return "many"  # type: ignore[return-value]
+
+
+def throw(input: Nothing) -> int:  # noqa: A002 -- the flow's own word
+    """Raises."""
+    assert input
+    raise RuntimeError("the shelf fell down")
+
+
 def pay_and_hang(key: str) -> Receipt:
     """The payment is made, and nobody ever hears of it."""
     say(paid=key, amount=1)
@@ -73,7 +103,24 @@ def flow(name: str, step: Step | Decision | Effect) -> Flow:
 HANGS = flow("hangs", Step("s", hang, timeout_seconds=1, max_attempts=1))
 DIES = flow("dies", Step("s", kill_itself, max_attempts=2))
 BABBLES = flow("babbles", Step("s", babble))
+MUMBLES = flow("mumbles", Decision("s", mumble, accept=Proposal))
+MISFITS = flow("misfits", Decision("s", misfit, accept=Proposal))
+REACHES = flow("reaches", Decision("s", reach_too_far, accept=Proposal, needs=lambda _: "vault:open"))
+LIES = flow("lies", Step("s", lie))
+THROWS = flow("throws", Step("s", throw))
 RANTS = flow("rants", Decision("s", rant, accept=Proposal))
-PAYS_AND_HANGS = flow("pays_and_hangs", Effect("s", pay_and_hang, key=lambda s: f"h:{s.task}", timeout_seconds=1))
-PAYS_AND_DIES = flow("pays_and_dies", Effect("s", pay_and_die, key=lambda s: f"d:{s.task}", timeout_seconds=5))
-NAMES = ("HANGS", "DIES", "BABBLES", "RANTS", "PAYS_AND_HANGS", "PAYS_AND_DIES")
+PAYS_AND_HANGS = flow("pays_and_hangs", Effect("s", pay_and_hang, key=lambda s: f"h:{s.task}", timeout_seconds=8))
+PAYS_AND_DIES = flow("pays_and_dies", Effect("s", pay_and_die, key=lambda s: f"d:{s.task}", timeout_seconds=8))
+NAMES = (
+    "HANGS",
+    "DIES",
+    "BABBLES",
+    "MUMBLES",
+    "MISFITS",
+    "REACHES",
+    "LIES",
+    "THROWS",
+    "RANTS",
+    "PAYS_AND_HANGS",
+    "PAYS_AND_DIES",
+)

@@ -13,6 +13,13 @@ _UNREST = """
     union all select 'a live task that nothing wakes', task.id::text from task
         where status not in ('succeeded', 'failed', 'cancelled') and not exists (
             select from hold where hold.item_key = task.item_key and lifted_at is null and owner <> '' and reason <> '')
+            and not (task.status = 'waiting_input' and exists (
+                select from question where question.task_id = task.id and answered_at is null))
+    union all select 'a question that nobody can answer any more', step from question
+        join task on task.id = question.task_id
+        where answered_at is null and task.status not in ('waiting_input', 'failed', 'cancelled')
+    union all select 'an answer without its step', step from question where answered_at is not null and not exists (
+        select from step where step.task_id = question.task_id and step.name = question.step)
     union all select 'a cap slot that is taken', open_turns::text from workflow where open_turns <> 0
     union all select 'an end without a reason', id::text from task
         where status in ('succeeded', 'failed', 'cancelled') and stop_reason is null

@@ -105,6 +105,8 @@ FLOW = Flow(
     ],
 )
 
+KEPT = Flow("northstar.kept", version=1, steps=FLOW.steps, keep_days=None)
+
 NOTIFIED = Flow("northstar.notified", version=1, steps=[*FLOW.steps, Step("notify", tell, effect=IDEMPOTENT_WRITE)])
 
 BLIND = Flow(

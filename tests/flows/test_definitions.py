@@ -7,8 +7,8 @@ import pytest
 from pydantic import BaseModel
 
 from orchestrator.domain.call import FlowUnknown
-from orchestrator.flows import READ, WRITE, BadFlow, Decision, Effect, Flow, Step, loading, printing
-from tests.flows import refund
+from orchestrator.flows import READ, WRITE, BadFlow, Decision, Effect, Flow, Question, Step, loading, printing
+from tests.flows import inquiring, refund
 
 
 class Thing(BaseModel):
@@ -83,6 +83,7 @@ BAD = {
     "expected dotted words": lambda: flow(Step("a", read), name="Bad Name"),
     "version 0; expected a whole number": lambda: flow(Step("a", read), version=0),
     "it has no steps": flow,
+    "keep_days is 0; expected a number above 0": lambda: flow(Step("a", read), keep_days=0),
     "quantum_seconds is 0; expected a number above 0": lambda: flow(Step("a", read), quantum_seconds=0),
     "expected a small-letter word": lambda: flow(Step("A-b", read)),
     "the name is taken": lambda: flow(Step("input", read)),
@@ -98,6 +99,12 @@ BAD = {
     "written as an Effect, with a key": lambda: flow(Step("a", read, effect=WRITE)),
     "what only reads is written as a Step": lambda: flow(Effect("a", act, key=str, effect=READ)),
     "expected a Pydantic model": lambda: flow(Decision("a", read, accept=dict)),
+    "it asks ' '; expected a text": lambda: flow(Question("a", " ", accept=Thing)),
+    "gives Thing; expected str, what a person is asked": lambda: flow(Question("a", read, accept=Thing)),
+    "accept is <class 'int'>; expected a Pydantic model": lambda: flow(Question("a", "which?", accept=int)),
+    "expires_seconds is 0; expected a number above 0": lambda: flow(
+        Question("a", "which?", accept=Thing, expires_seconds=0)
+    ),
     "expected Thing | None": lambda: flow(Effect("a", act, key=str, lookup=find_other)),
     "its lookup gives Thing; expected Thing | None": lambda: flow(Effect("a", act, key=str, lookup=find_always)),
     "it needs the authority 'x:y'; its flow may be given: none": lambda: flow(
@@ -141,6 +148,17 @@ def test_the_diagram_shows_every_step_and_what_an_unknown_outcome_leads_to():
     assert all(f"{name}" in drawn for name in ("lookup", "assess", "refund"))
     assert "refund -. unknown .-> refund_found{look up by key}" in drawn
     assert "assess -. refused .-> failed" in drawn
+
+
+def test_a_question_is_part_of_the_contract_and_of_the_diagram():
+    """What a person is asked for, by what it is judged, and where nobody answers."""
+    found = printing.contract(inquiring.HURRIED)
+    step = found.steps[1]
+    assert (step.kind.value, step.gives, step.owner, step.expires_seconds) == ("question", "Address", "a person", 600)
+    drawn = printing.mermaid(found)
+    assert 'address[/"address: Address<br>read"/]' in drawn
+    assert "address -. nobody answers in time .-> failed([failed])" in drawn
+    assert printing.contract(inquiring.FLOW).steps[0].policy == "known_city"
 
 
 @pytest.mark.parametrize(

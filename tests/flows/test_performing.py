@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from orchestrator.domain.call import Call, Part, Said
-from orchestrator.flows import Decision, Effect, Flow, NotSent, Refused, Step, performing
+from orchestrator.flows import Decision, Effect, Flow, NotSent, Question, Refused, Step, performing
 from orchestrator.steps import wire
 
 
@@ -98,6 +98,43 @@ def test_a_proposal_that_passes_is_the_output():
     """As the model of the flow has it."""
     answer = call(decision('{"amount": 30, "chat": "sure!"}'), Part.DECIDE)
     assert (answer.said, answer.value) == (Said.DONE, {"amount": 30, "action": "refund"})
+
+
+def question(ask, **more):
+    """A flow with one question."""
+    return Flow("a.b", version=1, steps=[Question("s", ask, accept=Proposal, policy=within, **more)])
+
+
+def of_the_paid(input: Order) -> str:  # noqa: A002
+    """What a person reads."""
+    return "" if input.paid == 0 else f"How much of {input.paid}?"
+
+
+@pytest.mark.proves("DE-07")
+def test_a_question_has_words_of_its_own_or_of_a_function():
+    """Words, or a stored reason why there are none."""
+    assert call(question("How much?"), Part.QUESTION).value == "How much?"
+    assert call(question(of_the_paid), Part.QUESTION).value == "How much of 30?"
+    nothing = call(question(of_the_paid), Part.QUESTION, input={"paid": 0})
+    assert (nothing.said, "expected a text" in nothing.reason) == (Said.FAILED, True)
+
+
+@pytest.mark.proves("DE-07")
+@pytest.mark.parametrize("kind", [kind for kind in MODEL_OUTPUTS if kind != "outside its authority"])
+def test_an_answer_is_judged_like_a_proposal(kind):
+    """A person mistypes too: schema and policy refuse, with the reason."""
+    said, reason = MODEL_OUTPUTS[kind]
+    answer = call(question("?"), Part.ANSWER, parameters={"answer": said() if callable(said) else said})
+    assert (answer.said, answer.reason.startswith(reason)) == (Said.REFUSED, True)
+
+
+@pytest.mark.proves("DE-07")
+def test_an_answer_that_passes_is_the_output_and_may_end_the_flow():
+    """As its model has it."""
+    ends = question("?", ends_when=lambda answer: "nothing to do" if answer.amount == 0 else None)
+    some, none = (call(ends, Part.ANSWER, parameters={"answer": json.dumps({"amount": n})}) for n in (30, 0))
+    assert (some.said, some.value, some.ends) == (Said.DONE, {"amount": 30, "action": "refund"}, None)
+    assert (none.said, none.ends) == (Said.DONE, "nothing to do")
 
 
 def step(does, **more):

@@ -71,6 +71,7 @@ def test_the_seams_of_a_flow_are_these(flow_world, calls):
     assert [name for name in golden(flow_world, calls) if name.startswith(("flows", "steps", "turns"))] == [
         "flows.lose_silent",
         "flows.expire",
+        "flows.prune",
         "flows.open_due",
         "flows.stale",
         "turns.admit",

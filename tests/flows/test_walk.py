@@ -138,6 +138,37 @@ def test_what_nobody_can_look_up_is_asked_of_a_person(flow_world, monkeypatch):
     assert (world.status(task), len(world.paid())) == ("succeeded", 1)
 
 
+@pytest.mark.proves("DE-08", "DE-11", "H12")
+def test_a_persons_word_is_not_taken_while_a_turn_looks_at_the_same_effect(flow_world, monkeypatch):
+    """The turn has read that nobody knows, and would ask about what is settled by then, with nobody left to answer."""
+    world = flow_world(references=(REFUND.format("BLIND"),))
+    task = world.start(name="northstar.blind", order="A7")
+    monkeypatch.setenv("PAYMENT_ANSWER", "lost")
+    assert outcome.at_rest(world) == []
+    world.store.slow.change("update hold set lifted_at = stationkeeper_clock(), lifted_by = 'a release'")
+    world.store.slow.change("update task set due_at = stationkeeper_clock()")
+    world.tick()
+    message, load, said = world.queue.take(), world.store.flows.load, []
+    key, word = world.one("select key from effect"), {"id": "seen", "amount": 30}
+
+    def decided():
+        return world.store.flows.decide(task, key, verdict=EffectStatus.COMMITTED, word=word)
+
+    def and_then(ref):
+        found = load(ref)
+        world.store.flows.load = load
+        said.append(decided())
+        return found
+
+    world.store.flows.load = and_then
+    world.deliver_one(*message)
+    assert outcome.at_rest(world) == []
+    assert (said, world.status(task)) == ([False], "unknown")
+    assert decided()
+    assert outcome.at_rest(world) == []
+    assert world.status(task) == "succeeded"
+
+
 @pytest.mark.proves("DE-05", "H11")
 def test_a_deadline_ends_the_task_and_begins_nothing_more(world):
     """A task past its deadline fails as expired, from wherever it waits."""
@@ -166,23 +197,6 @@ def test_a_task_of_another_manifest_is_held_and_not_guessed_at(world):
     assert outcome.at_rest(world) == []
     assert world.status(task) == "running"
     assert "bound to manifest 1" in world.one("select reason from hold where lifted_at is null")
-
-
-@pytest.mark.proves("H35")
-def test_what_is_over_is_pruned_only_past_the_safe_until_of_its_key(world):
-    """A ledger row that is deleted too soon is a forgotten key."""
-    world.start()
-    finish(world)
-    waiting = world.start("two", order="A8")
-    assert world.store.flows.prune(days=0, at_most=10) == 0
-    world.store.slow.change("update effect set safe_until = stationkeeper_clock() - interval '1 s'")
-    assert world.store.flows.prune(days=1, at_most=10) == 0
-    assert world.store.flows.prune(days=0, at_most=10) == 1
-    tables = ("effect", "step", "step_failure", "turn")
-    assert [world.one(f"select count(*) from {table}") for table in tables] == [0, 0, 0, 0]
-    assert world.rows("select id from task") == [(waiting,)]
-    world.run_until_quiet()
-    assert world.status(waiting) == "succeeded"
 
 
 @pytest.mark.proves("H3", "H31")

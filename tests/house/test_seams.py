@@ -25,6 +25,9 @@ CLIENTS = {
 }
 # Whose attributes end a transaction or hand a statement over.
 WRITES = {"execute", "executemany", "commit", "raw_connection", "exec_driver_sql", "send_task", "apply_async"}
+# What hands a statement to one of the store's databases; only its rooms do, so that each write has a name.
+STATES = {"change", "transaction"}
+DATABASES = {"slow", "hot"}
 SENDERS = {
     "orchestrator/leases.py",
     "orchestrator/queue.py",
@@ -41,6 +44,15 @@ def writes(text):
             yield node.lineno, node.attr
 
 
+def statements(text):
+    """The lines of a module that make a statement of their own on the store's databases."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            inner = node.func.value.attr if isinstance(node.func.value, ast.Attribute) else ""
+            if node.func.attr in STATES or inner in DATABASES:
+                yield node.lineno, node.func.attr
+
+
 def imports(text):
     """The top-level packages that a module imports."""
     for node in ast.walk(ast.parse(text)):
@@ -54,6 +66,8 @@ def bypasses(name, text):
     """What a module does past the doors."""
     if name not in STATEMENTS | SENDERS and "/migrations/" not in name:
         yield from (f"{name}:{line}: {what}" for line, what in writes(text))
+    if not name.startswith("orchestrator/store/"):
+        yield from (f"{name}:{line}: {what}" for line, what in statements(text))
     for package in set(imports(text)) & set(CLIENTS):
         if not name.startswith(tuple(CLIENTS[package])):
             yield f"{name}: imports {package}"
@@ -73,6 +87,9 @@ def test_no_durable_write_bypasses_the_doors():
         ("orchestrator/engine/quick.py", "def f(c):\n    c.execute('update task set status = 1')\n"),
         ("orchestrator/store/flows/quick.py", "def f(e):\n    e.raw_connection().commit()\n"),
         ("orchestrator/engine/quick.py", "import psycopg\n"),
+        ("orchestrator/cli/quick.py", "def f(kept):\n    kept.slow.row('update task set status = 1 returning id')\n"),
+        ("orchestrator/engine/quick.py", "def f(base):\n    base.change('update task set status = 1')\n"),
+        ("tasks/quick.py", "def f(base):\n    with base.transaction() as session:\n        session.row('delete')\n"),
         ("orchestrator/cli/quick.py", "def f(app):\n    app.send_task('tasks.turn')\n"),
         ("orchestrator/trackers/quick.py", "from redis import Redis\n"),
     ],

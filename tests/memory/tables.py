@@ -3,7 +3,7 @@
 EMPTY = """
     do $$ begin
         delete from write_audit; delete from outbox; delete from hold; delete from workspace;
-        delete from effect; delete from step_failure; delete from step;
+        delete from effect; delete from step_failure; delete from question; delete from step;
         delete from turn; delete from task; delete from history;
         delete from wait; delete from item; delete from reconciler; delete from workflow_version; delete from workflow;
         delete from worker; delete from host; delete from shared_root;

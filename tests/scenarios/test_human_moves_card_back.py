@@ -94,7 +94,7 @@ def test_a_card_that_was_seen_elsewhere_during_the_run_is_worked_on_again(world)
 @pytest.mark.proves("TW-05", "H15")
 @pytest.mark.parametrize("column", ["Backlog", "Rework"])
 def test_finished_work_that_is_not_handed_off_says_so_on_its_card(world, column):
-    """In the one status comment, behind what the turn has to say: a person had moved the card when it was to be moved."""
+    """In the one status comment, behind what the turn has to say: a person had moved the card before."""
     world.add("A-1")
     world.tick()
     world.deliver()

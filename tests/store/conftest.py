@@ -15,7 +15,7 @@ from tests.store.scene import Scene, plain
 
 SHARED = "store_shared"
 EMPTY = """
-    truncate mark_elsewhere, shared_root, workspace, write_audit, effect, step_failure,
+    truncate mark_elsewhere, shared_root, workspace, write_audit, effect, step_failure, question,
         workflow, workflow_version, reconciler, item, task, turn, step, outbox, hold, wait, worker, host, history
         restart identity;
     update pulse set rung_at = null, server_start = null, blind_until = null, lineage = null, mark = null;

@@ -9,11 +9,16 @@ from uuid import UUID, uuid4
 
 from orchestrator.domain import flow
 from orchestrator.domain.flow import Ending
+from orchestrator.domain.step import NodeKind, SideEffect, StepContract
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import FlowStep, Intent, Kept, NewTask, TurnRef, WorkflowRow
 from tests.store.scene import LEASE_SECONDS, Scene, owner
 
 ROW = "flow:test.flow"
+CONTRACT = StepContract(
+    1, "read", NodeKind.QUESTION, SideEffect.READ, "support", {}, "Answer",
+    authority=None, timeout_seconds=60.0, max_attempts=3, retryable=(),
+)  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -99,6 +104,7 @@ class FlowScene:
             "yielded": flow.yielded(now),
             "failed": flow.failed(StopReason.STEP_FAILED, "no"),
             "undone": flow.undone(),
+            "asks": flow.waits_for_input(CONTRACT, "how many?", None),
         }[kind]
 
     def statuses(self) -> tuple[str, str, str | None, int]:

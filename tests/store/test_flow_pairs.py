@@ -14,6 +14,7 @@ import pytest
 
 from orchestrator.domain import flow
 from orchestrator.domain.turn import StopReason
+from orchestrator.ports.store import Asking, Recorded
 from tests.store.flow_scene import ROW, FlowScene
 from tests.store.scene import Scene
 from tests.waiting import until
@@ -87,6 +88,32 @@ def end_undoing(flows: FlowScene) -> Any:
     return str(flows.flows.conclude(flows.ref, flows.ending("undone")))
 
 
+def park(flows: FlowScene) -> Any:
+    """The running turn ends, and its task waits for an answer."""
+    return str(flows.flows.conclude(flows.ref, flows.ending("asks")))
+
+
+def answer(flows: FlowScene) -> Any:
+    """A person answers what is asked."""
+    return flows.flows.answer(flows.task, "read", said=Recorded({"n": 1}), by="ann")
+
+
+def wake(flows: FlowScene) -> Any:
+    """A turn that somebody woke reads its task, which runs from then on, and then its question, as the engine does."""
+    found, asked = flows.flows.load(flows.ref), flows.flows.asked(flows.task, "read")
+    return found is not None and asked is not None and asked.is_answered
+
+
+def ask(flows: FlowScene) -> Any:
+    """The running turn puts its question."""
+    return put(flows)
+
+
+def put(flows: FlowScene) -> bool:
+    """The question of the running turn, which stands from then on."""
+    return flows.flows.ask(flows.ref, Asking(1, "read", "how many?", "support", None)) is not None
+
+
 def lose(flows: FlowScene) -> Any:
     """The tick finds the lease run out."""
     return flows.flows.lose_silent(ROW, flow.LIMITS)
@@ -145,6 +172,28 @@ def undoing_silently(flows: FlowScene) -> None:
     flows.scene.expire()
 
 
+def asking(flows: FlowScene) -> None:
+    """A running turn whose question stands."""
+    flows.run()
+    assert put(flows)
+
+
+def parked(flows: FlowScene) -> None:
+    """A task that waits for an answer."""
+    asking(flows)
+    assert park(flows) == "TaskStatus.WAITING_INPUT"
+
+
+def woken(flows: FlowScene) -> None:
+    """A task that waits for an answer, and a turn that was opened for it and has not read it yet."""
+    parked(flows)
+    flows.scene.change("update task set due_at = stationkeeper_clock()")
+    assert flows.open() is not None
+    ref = flows.admit()
+    assert ref is not None
+    flows.ref = ref
+
+
 def settle_back(flows: FlowScene) -> Any:
     """Somebody knows that the compensation happened."""
     return flows.commit("back", ordinal=3).kept
@@ -175,6 +224,16 @@ PAIRS = [
     (booked, hand_back, expire),
     (booking, settle, take_back),
     (booking, settle, fail),
+    (running, ask, cancel),
+    (running, ask, ask),
+    (asking, park, cancel),
+    (asking, park, expire),
+    (asking, park, answer),
+    (parked, answer, answer),
+    (parked, answer, cancel),
+    (parked, answer, expire),
+    (woken, answer, cancel),
+    (woken, answer, wake),
     (undoing, settle_back, end_undoing),
     (undoing, settle_back, cancel),
     (undoing, end_undoing, take_back),
@@ -186,7 +245,8 @@ PAIRS = [
 
 def clear(flows: FlowScene) -> None:
     """Nothing of an earlier run is left that could be counted."""
-    flows.scene.change("delete from effect; delete from hold; delete from step; delete from turn; delete from task")
+    flows.scene.change("delete from effect; delete from hold; delete from step; delete from question")
+    flows.scene.change("delete from turn; delete from task")
     flows.scene.change("update workflow set open_turns = 0")
 
 

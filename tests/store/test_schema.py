@@ -92,3 +92,20 @@ def test_a_scan_by_our_clock_uses_an_index(scene):
         scan = "explain select id from task where workflow = 'demo' and due_at <= stationkeeper_now()"
         plan = " ".join(line for (line,) in client.execute(scan).fetchall())
     assert "Index Cond: ((workflow = 'demo'::text) AND (due_at <=" in plan
+
+
+_SLOW_TO_DELETE = """
+    select distinct refers.conrelid::regclass::text || '.' || refers.conname from pg_constraint refers
+    where refers.contype = 'f' and refers.confrelid = any(array['item', 'task', 'turn']::regclass[]) and not exists (
+        select from pg_index
+        where indrelid = refers.conrelid and indkey[0] = refers.conkey[1] and (
+            indpred is null or pg_get_expr(indpred, indrelid) = (
+                select '(' || attname || ' IS NOT NULL)' from pg_attribute
+                where attrelid = refers.conrelid and attnum = refers.conkey[1])))
+"""
+
+
+@pytest.mark.proves("H35")
+def test_a_row_that_pruning_deletes_is_looked_for_by_an_index_wherever_it_is_named(scene):
+    """Postgres looks through every table that refers to a deleted row: without an index, from end to end."""
+    assert scene.all(_SLOW_TO_DELETE) == []

@@ -60,7 +60,7 @@ def show(
             ", ".join(f"{given}: {kind}" for given, kind in step.takes.items()),
             step.gives,
             step.authority,
-            f"{step.timeout_seconds:g} s",
+            f"{step.timeout_seconds:g} s" if step.expires_seconds is None else f"{step.expires_seconds:g} s to answer",
             step.max_attempts or "no limit",
             ", ".join(step.retryable),
             printing.how_found(step) if step.kind.value == "effect" else None,

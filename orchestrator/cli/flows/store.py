@@ -17,7 +17,7 @@ from orchestrator.flows.loading import FlowFiles
 from orchestrator.store.flows.showing import TaskStory
 from orchestrator.store.open import PostgresStore, open_store
 
-_PARTS = ("steps", "failures", "ledger", "turns")
+_PARTS = ("steps", "questions", "failures", "ledger", "turns")
 
 __all__ = [
     "FlowFiles",

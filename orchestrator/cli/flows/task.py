@@ -1,4 +1,4 @@
-"""`orchestrator task list | show | settle | cancel | prune`: where tasks stand, and a person's word about them.
+"""`orchestrator task list | show | answer | settle | cancel | prune`: where tasks stand, and a person's word.
 
 Tasks of cards are shown like any other; what becomes of them is said on the board.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from typing import Annotated
 
 import typer
 
 from orchestrator.cli import output
 from orchestrator.cli.exits import Exit, Trouble
-from orchestrator.cli.flows import store
+from orchestrator.cli.flows import answering, store
 from orchestrator.cli.output import Rows
 
 # One commit: short enough that no other statement waits for it.
@@ -88,6 +89,11 @@ def _tables(story: store.TaskStory) -> tuple[Rows, ...]:
     ]
     return (
         Rows("step", ("n", "step", "output", "ends", "at"), steps),
+        Rows(
+            "question",
+            ("step", "asks", "of", "until", "asked", "answered", "by"),
+            [tuple(row) for row in story.questions],
+        ),
         Rows("failure", ("step", "attempt", "kind", "reason", "at"), [tuple(row) for row in story.failures]),
         Rows("ledger", ("key", "what", "status", "sent", "parameters", "outcome", "reason", "settled"), ledger),
         Rows(
@@ -96,6 +102,27 @@ def _tables(story: store.TaskStory) -> tuple[Rows, ...]:
             [tuple(row) for row in story.turns],
         ),
     )
+
+
+@app.command("answer")
+def answer(
+    key: Key,
+    given: Annotated[str, typer.Option("--input", help="The answer as JSON; - reads standard input.")],
+) -> None:
+    """Answer what a task asks; it goes on with that."""
+    story = _without_card(key)
+    asked = next((row for row in story.questions if row.answered_at is None), None)
+    there = story.line.identifier
+    if asked is None or story.line.ended_at is not None:
+        waits = story.line.waits_for or f"nothing: it is {story.line.status.value}"
+        raise Trouble(Exit.REFUSED, f"{there} asks nothing; it waits for {waits}")
+    text = sys.stdin.read() if given == "-" else given
+    with store.opened() as kept:
+        said = answering.judged(kept, story, asked.step, text=text)
+        if not kept.flows.answer(story.line.id, asked.step, said=said, by=store.who()):
+            raise Trouble(Exit.REFUSED, f"{there}: nobody waits for it now, see `task show`; nothing was recorded")
+        store.ring(f"flow:{story.line.flow}")
+    typer.echo(f"{there}: {asked.step} answered")
 
 
 @app.command("settle")

@@ -9,6 +9,7 @@ from orchestrator import telemetry
 from orchestrator.domain import flow
 from orchestrator.domain.call import FlowUnknown
 from orchestrator.domain.step import flow_of
+from orchestrator.engine.flows import pruning
 from orchestrator.ports import Ports
 from orchestrator.ports.queue import PublishFailed
 from orchestrator.ports.store import TickGrant
@@ -19,6 +20,7 @@ def tick(ports: Ports, grant: TickGrant) -> tuple[dict[str, int], str | None]:
     store = ports.store.flows
     counts = {"lost": store.lose_silent(grant.workflow, flow.LIMITS) if grant.trusted else 0}
     counts["expired"] = store.expire(grant.workflow)
+    counts["pruned"] = pruning.prune(ports, grant) if grant.listing else 0
     fault = None
     try:
         cap = ports.flows.contract(flow_of(grant.workflow)).max_concurrent

@@ -12,7 +12,7 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.step import FlowContract, NodeKind, StepContract, flow_of
 from orchestrator.domain.turn import StopReason
 from orchestrator.engine import patience
-from orchestrator.engine.flows import deciding, effects, undoing
+from orchestrator.engine.flows import asking, deciding, effects, undoing
 from orchestrator.engine.flows.shift import Done, NotOurs, Shift
 from orchestrator.engine.worker import Worker
 from orchestrator.ports import Ports
@@ -78,7 +78,7 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
     if step.authority is not None and step.authority not in shift.task.authority:
         return effects.forbidden(shift, step)
     answer = _answer(shift, step)
-    if isinstance(answer, Ending):
+    if isinstance(answer, Done | Ending):
         return answer
     match answer.said:
         case Said.DONE:
@@ -96,10 +96,12 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
             return flow.failed(StopReason.STEP_FAILED, f"{step.name}: {answer.reason}")
 
 
-def _answer(shift: Shift, step: StepContract) -> Answer | Ending:
+def _answer(shift: Shift, step: StepContract) -> Answer | Done | Ending:
     if shift.late is not None and shift.late.step == step.name:
         late, shift.late = shift.late, None
         return late.answer
+    if step.kind is NodeKind.QUESTION:
+        return asking.put(shift, step)
     if step.kind is not NodeKind.DECISION:
         return shift.perform(step, Part.RUN)
     if step.proposer is None:

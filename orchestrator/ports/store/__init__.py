@@ -10,6 +10,8 @@ from typing import Protocol
 
 from orchestrator.ports.store.faults import StoreUnavailable
 from orchestrator.ports.store.flows import (
+    Asked,
+    Asking,
     Card,
     Failure,
     FlowStep,
@@ -34,6 +36,8 @@ from orchestrator.ports.store.workspaces import Idle, Made, WorkspaceRow, Worksp
 # One door, one import: its values live in the rooms' files.
 __all__ = [
     "Admitted",
+    "Asked",
+    "Asking",
     "Card",
     "Claimed",
     "Failure",

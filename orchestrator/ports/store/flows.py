@@ -134,6 +134,26 @@ class Failure:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question that a step has for a person: its words, who is asked, and for how long; None: for ever."""
+
+    ordinal: int
+    step: str
+    words: str
+    owner: str
+    expires_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as it stands: until when, and whether its answer is recorded."""
+
+    words: str
+    until: datetime | None
+    is_answered: bool
+
+
 class FlowStore(Protocol):
     """The room of tasks that have no card."""
 
@@ -141,8 +161,8 @@ class FlowStore(Protocol):
         """Make a task, accepted and due at once; or find the one that was made with this key."""
         ...
 
-    def prune(self, *, days: float, at_most: int) -> int:
-        """Delete tasks that are over for so long, and whose keys no target knows any more; returns how many."""
+    def prune(self, *, days: float, at_most: int, workflow: str | None = None) -> int:
+        """Delete tasks that are over for so long, of one flow or of all, and forgotten by targets; returns how many."""
         ...
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
@@ -167,6 +187,18 @@ class FlowStore(Protocol):
 
     def checkpoint(self, ref: TurnRef, step: FlowStep, *, lease_seconds: float) -> Kept:
         """Record a step and a longer lease in one statement."""
+        ...
+
+    def asked(self, task_id: UUID, step: str) -> Asked | None:
+        """The question that a step of a task has put; None: it has put none yet."""
+        ...
+
+    def ask(self, ref: TurnRef, asking: Asking) -> Asked | None:
+        """Put a question, or find the one that stands; None: the turn is not ours any more, or is to stop."""
+        ...
+
+    def answer(self, task_id: UUID, step: str, *, said: Recorded, by: str) -> bool:
+        """Record a person's answer as the step's output, and wake the task; False: nobody waits for it (any more)."""
         ...
 
     def fail(self, ref: TurnRef, failure: Failure) -> None:

@@ -10,18 +10,20 @@ from orchestrator.store.database import Database
 _PRUNE = """
     with old as (
         select task.id, task.item_key from task
-        where starts_with(task.workflow, 'flow:') and task.status in ('succeeded', 'failed', 'cancelled')
+        where starts_with(task.workflow, 'flow:') and (cast(:workflow as text) is null or task.workflow = :workflow)
+            and task.status in ('succeeded', 'failed', 'cancelled')
             and task.ended_at < stationkeeper_now() - make_interval(secs => :seconds)
             and not exists (
                 select from effect where effect.task_id = task.id
                     and (effect.safe_until > stationkeeper_now() or effect.status in ('intended', 'unknown')))
-        order by task.ended_at limit :at_most
+        limit :at_most -- in no order: to sort a backlog would be to read all of it for each commit
         for update of task skip locked
     )
     select array_agg(id) as tasks, array_agg(item_key) as items from old
 """
 _DELETE = (
     "delete from effect where task_id = any(:tasks)",
+    "delete from question where task_id = any(:tasks)",
     "delete from step_failure where task_id = any(:tasks)",
     "delete from step where turn_id in (select id from turn where task_id = any(:tasks))",
     "delete from turn where task_id = any(:tasks)",
@@ -32,10 +34,10 @@ _DELETE = (
 )
 
 
-def prune(database: Database, *, days: float, at_most: int) -> int:
-    """Delete the oldest tasks that are over for so long, at most so many, in one commit; returns how many."""
+def prune(database: Database, *, days: float, at_most: int, workflow: str | None) -> int:
+    """Delete tasks that are over for so long, of one flow or of all, in one commit; returns how many."""
     with database.transaction() as session:
-        found = session.row(_PRUNE, seconds=days * 86_400, at_most=at_most)
+        found = session.row(_PRUNE, seconds=days * 86_400, at_most=at_most, workflow=workflow)
         if found is None or not found.tasks:
             return 0
         for statement in _DELETE:

@@ -10,6 +10,8 @@ from orchestrator.domain.flow import Ending
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason, TurnLimits
 from orchestrator.ports.store import (
+    Asked,
+    Asking,
     Failure,
     FlowStep,
     FlowTask,
@@ -17,11 +19,13 @@ from orchestrator.ports.store import (
     Kept,
     NewTask,
     Offer,
+    Recorded,
     Started,
     TurnRef,
 )
 from orchestrator.store import records
 from orchestrator.store.database import Database
+from orchestrator.store.flows import asking as questions
 from orchestrator.store.flows import concluding, ledger, pruning, recording, starting, ticking
 
 
@@ -44,9 +48,9 @@ class FlowTasks:
         """A person's word about an unknown effect."""
         return starting.decide(self._slow, task_id, key, verdict=verdict, word=word)
 
-    def prune(self, *, days: float, at_most: int) -> int:
+    def prune(self, *, days: float, at_most: int, workflow: str | None = None) -> int:
         """Delete tasks that are over for so long; returns how many."""
-        return pruning.prune(self._slow, days=days, at_most=at_most)
+        return pruning.prune(self._slow, days=days, at_most=at_most, workflow=workflow)
 
     def open_due(self, workflow: str, *, cap: int) -> Sequence[Offer]:
         """Open the turns of due tasks, as far as slots and cap allow, and store why the others wait."""
@@ -74,6 +78,18 @@ class FlowTasks:
     def checkpoint(self, ref: TurnRef, step: FlowStep, *, lease_seconds: float) -> Kept:
         """Record a step and a longer lease in one statement."""
         return recording.checkpoint(self._hot, ref, step, lease_seconds=lease_seconds)
+
+    def asked(self, task_id: UUID, step: str) -> Asked | None:
+        """The question that a step has put."""
+        return questions.asked(self._hot, task_id, step)
+
+    def ask(self, ref: TurnRef, asking: Asking) -> Asked | None:
+        """Put a question, or find the one that stands."""
+        return questions.ask(self._hot, ref, asking)
+
+    def answer(self, task_id: UUID, step: str, *, said: Recorded, by: str) -> bool:
+        """Record a person's answer, and wake the task."""
+        return questions.answer(self._slow, task_id, step, said=said, by=by)
 
     def fail(self, ref: TurnRef, failure: Failure) -> None:
         """Record an attempt that failed."""

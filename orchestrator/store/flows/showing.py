@@ -17,10 +17,12 @@ _TASKS = """
         task.due_at, task.stop_reason, task.reason, task.cancel, task.opened_at, task.ended_at, task.deadline_at,
         task.tenant, task.actor, task.goal, task.input, task.authority, task.item_key, card.identifier as card,
         turn.status as turn_status, turn.fence, turn.host, held.kind as hold, held.owner, held.reason as hold_reason,
+        question.step as asks, question.words, question.owner as asked, question.expires_at,
         stationkeeper_clock() as now
     from task join item on item.key = task.item_key
     left join item card on card.key = task.card_key
     left join turn on turn.task_id = task.id and turn.status in ('queued', 'running')
+    left join question on question.task_id = task.id and question.answered_at is null and task.status = 'waiting_input'
     left join lateral (
         select kind, owner, reason from hold
         where hold.item_key = task.item_key and hold.lifted_at is null
@@ -44,6 +46,10 @@ _FAILURES = "select step, attempt, kind, reason, at from step_failure where task
 _LEDGER = """
     select key, what, status, undoes, sends, told, outcome, reason, intended_at, settled_at, safe_until from ledger
     where task_id = :id order by intended_at
+"""
+_QUESTIONS = """
+    select step, words, owner, expires_at, asked_at, answered_at, answered_by from question
+    where task_id = :id order by asked_at
 """
 _TURNS = """
     select fence, status, stop_reason, host, pid, admitted_at, ended_at, death
@@ -79,6 +85,7 @@ class TaskStory:
     failures: Sequence[Row]
     ledger: Sequence[Row]
     turns: Sequence[Row]
+    questions: Sequence[Row]
 
 
 class SeveralTasks(LookupError):
@@ -112,7 +119,7 @@ def _story(session: Session, row: Row) -> TaskStory:
         "card": row.card,
         "deadline": row.deadline_at,
     }
-    found = [session.rows(sql, id=row.id) for sql in (_STEPS, _FAILURES, _LEDGER, _TURNS)]
+    found = [session.rows(sql, id=row.id) for sql in (_STEPS, _FAILURES, _LEDGER, _TURNS, _QUESTIONS)]
     return TaskStory(_line(row), given, *found)
 
 
@@ -144,6 +151,9 @@ def _waits_for(row: Row) -> str:
         return f"a free worker{stopping}"
     if row.hold is not None:
         return f"{row.owner}: {row.hold_reason}{stopping}"
+    if row.asks is not None:
+        until = f" (until {row.expires_at.astimezone():%Y-%m-%d %H:%M:%S})" if row.expires_at is not None else ""
+        return f"{row.asked}: {row.asks}: {row.words}{until}"
     if row.due_at is not None and row.due_at > row.now:
         return f"{row.due_at.astimezone():%H:%M:%S}{stopping}"
     return f"the next tick{stopping}"

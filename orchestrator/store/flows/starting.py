@@ -61,6 +61,7 @@ _OPEN = """
         (select id from turn where task_id = :task_id and status = 'queued') as queued,
         stationkeeper_unsettled(:task_id) as unsettled, stationkeeper_undoable(:task_id) as undoable
 """
+_RUNNING = "select id from turn where task_id = :task_id and status = 'running'"
 _FLAG = """
     with flagged as (
         update turn
@@ -150,7 +151,7 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
     One that is taken back already goes on with that. What is open, or has to be taken back, takes a turn first.
     """
     with database.transaction() as session:
-        task = _lock(session, task_id)
+        task = lock(session, task_id)
         if task is None or TaskStatus(task.status) in _OVER:
             return None
         if task.status == TaskStatus.COMPENSATING.value:
@@ -163,11 +164,11 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
             session.change(_FLAG, task_id=task_id, stop=stop.value, wake=now.running is None)
             if now.running is None:
                 session.change(_LET_GO, item_key=task.item_key, by=f"stopped: {stop.value}")
-            _tell(session, task, kind="cancel_asked", detail={"task": str(task_id), "stop": stop.value})
+            tell(session, task, kind="cancel_asked", detail={"task": str(task_id), "stop": stop.value})
             return TaskStatus(task.status)
         status = TaskStatus.FAILED if stop is StopReason.EXPIRED else TaskStatus.CANCELLED
         session.change(_END, task_id=task_id, item_key=task.item_key, status=status.value, stop=stop.value)
-        _tell(
+        tell(
             session, task, kind="task_ended", detail={"task": str(task_id), "stop": stop.value, "status": status.value}
         )
         return status
@@ -176,11 +177,11 @@ def cancel(database: Database, task_id: UUID, stop: StopReason) -> TaskStatus | 
 def decide(
     database: Database, task_id: UUID, key: str, *, verdict: EffectStatus, word: Mapping[str, object] | str
 ) -> bool:
-    """A person's word about an effect that nobody else can settle; False: there is nothing to decide any more."""
+    """A person's word about an effect that nobody else can settle; False: nothing is to be decided, or not now."""
     with database.transaction() as session:
-        task = _lock(session, task_id)
-        if task is None:
-            return False
+        task = lock(session, task_id)
+        if task is None or session.row(_RUNNING, task_id=task_id) is not None:
+            return False  # a turn that has read the row as unknown would ask again, about what is settled by then
         committed = verdict is EffectStatus.COMMITTED
         outcome = json.dumps(word) if committed else None
         settled = session.row(
@@ -199,7 +200,7 @@ def decide(
                 _RECORD, turn_id=settled.turn_id, task_id=task_id, ordinal=_BY_HAND, node=settled.node, outcome=outcome
             )
         session.change(_GO_ON, task_id=task_id, item_key=task.item_key, by="a person's word about the effect")
-        _tell(session, task, kind="effect_decided", detail={"key": key, "verdict": verdict.value})
+        tell(session, task, kind="effect_decided", detail={"key": key, "verdict": verdict.value})
     return True
 
 
@@ -208,10 +209,12 @@ _TAKES_BACK = frozenset({StopReason.EXPIRED, StopReason.TAKEN_BACK})
 _OVER = frozenset({TaskStatus.SUCCEEDED, TaskStatus.FAILED, TaskStatus.CANCELLED})
 
 
-def _lock(session: Session, task_id: UUID) -> Row | None:
+def lock(session: Session, task_id: UUID) -> Row | None:
+    """The task's row under the locks of its workflow, its item and itself; None: there is none."""
     session.row(_LOCK_WORKFLOW, task_id=task_id)
     return session.row(_LOCK_TASK, task_id=task_id)
 
 
-def _tell(session: Session, task: Row, *, kind: str, detail: Mapping[str, object]) -> None:
+def tell(session: Session, task: Row, *, kind: str, detail: Mapping[str, object]) -> None:
+    """A line of the item's history."""
     session.change(_TELL, item_key=task.item_key, workflow=task.workflow, kind=kind, detail=json.dumps(detail))
