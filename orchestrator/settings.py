@@ -4,7 +4,6 @@ A value comes from its variable, else from `run.json` in the state folder (writt
 default here. The two services are one thing: both come from the environment or both from the file, never one of each.
 """
 
-import json
 import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -14,13 +13,11 @@ from typing import Annotated, Self
 
 import pydantic
 
+from orchestrator import run_file
+from orchestrator.run_file import NotConfigured as NotConfigured  # noqa: PLC0414 -- who reads settings catches it
+
 STATE_VARIABLE = "STATIONKEEPER_STATE"
 STATE_FOLDER = ".stationkeeper"
-RUN_FILE = "run.json"
-
-
-class NotConfigured(Exception):
-    """The system cannot be found, or a value is wrong; the message is one line that says what to do."""
 
 
 class Sabotage(Enum):
@@ -196,19 +193,19 @@ def read(environment: Mapping[str, str], folder: Path) -> Settings:
         NotConfigured: there is neither a run file nor the two variables, or a value is wrong.
     """
     state_dir = _state_dir(environment, folder)
-    filed = _run_file(state_dir / RUN_FILE)
+    filed = run_file.read(state_dir)
     given = _given(environment)
     if not _services(environment) and not filed:
         raise NotConfigured(
-            f"no running system found: {state_dir / RUN_FILE} is not there and DATABASE_URL and REDIS_URL are not set; "
-            "run `make up WORKFLOW=path` in this folder, or set both variables"
+            f"no running system found: {state_dir / run_file.NAME} is not there and DATABASE_URL and REDIS_URL are not "
+            "set; run `make up WORKFLOW=path` in this folder, or set both variables"
         )
     values = {"workflows": "WORKFLOW.md", **filed, **given, "state_dir": state_dir}
     values["workflows"] = _paths(values["workflows"], folder)
     try:
         return Settings.model_validate(values)
     except pydantic.ValidationError as error:
-        raise NotConfigured(_explain(error, variables=given, file=state_dir / RUN_FILE)) from error
+        raise NotConfigured(_explain(error, variables=given, file=state_dir / run_file.NAME)) from error
 
 
 def named_flows() -> tuple[str, ...]:
@@ -217,7 +214,7 @@ def named_flows() -> tuple[str, ...]:
     Raises:
         NotConfigured: the run file cannot be read.
     """
-    filed = _run_file(_state_dir(os.environ, Path.cwd()) / RUN_FILE)
+    filed = run_file.read(_state_dir(os.environ, Path.cwd()))
     named = _given(os.environ).get("flows", filed.get("flows", ""))
     found = _words(named)
     return found if isinstance(found, tuple) else ()
@@ -226,26 +223,6 @@ def named_flows() -> tuple[str, ...]:
 def inherited() -> dict[str, str]:
     """A copy of this process's environment, for whoever starts a child and decides what it may see."""
     return dict(os.environ)
-
-
-def write_run_file(state_dir: Path, values: Mapping[str, str]) -> Path:
-    """Leave `values` (by field name) where every command in this folder finds them; only our user can read them.
-
-    Returns:
-        The file's path. It replaces an earlier one whole: a reader never meets half of it.
-    """
-    state_dir.mkdir(parents=True, exist_ok=True)
-    path = state_dir / RUN_FILE
-    draft = path.with_suffix(f".{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-        json.dump(dict(values), file, indent=2)
-    draft.replace(path)
-    return path
-
-
-def remove_run_file(state_dir: Path) -> None:
-    """Take the run file away: the system that it names has stopped."""
-    (state_dir / RUN_FILE).unlink(missing_ok=True)
 
 
 def _state_dir(environment: Mapping[str, str], folder: Path) -> Path:
@@ -261,19 +238,6 @@ def _services(environment: Mapping[str, str]) -> dict[str, str]:
     if len(found) == 1:
         here, missing = ("DATABASE_URL", "REDIS_URL") if "database_url" in found else ("REDIS_URL", "DATABASE_URL")
         raise NotConfigured(f"{here} is set but {missing} is not: set both, or neither")
-    return found
-
-
-def _run_file(path: Path) -> dict[str, object]:
-    again = "stop the system, remove the file, start again"
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise NotConfigured(f"{path}: cannot be read ({error}); {again}") from error
-    if not isinstance(found, dict):
-        raise NotConfigured(f"{path}: expected an object, found {type(found).__name__}; {again}")
     return found
 
 

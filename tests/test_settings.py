@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator import settings
+from orchestrator import run_file, settings
 
 SERVICES = {"DATABASE_URL": "postgresql://u:secret-p@db/x", "REDIS_URL": "redis://:secret-r@cache/0"}
 FILED = {"database_url": "postgresql+psycopg://filed@127.0.0.1:1/x", "redis_url": "redis://127.0.0.1:2/0"}
@@ -32,7 +32,7 @@ def test_neither_file_nor_variables_says_what_to_do(tmp_path):
 
 def test_run_file_is_found_from_its_folder(tmp_path):
     """What `up` wrote is what every command in that folder runs with."""
-    settings.write_run_file(tmp_path / ".stationkeeper", {**FILED, "turn_slots": "3", "sabotage": "fence"})
+    run_file.write(tmp_path / ".stationkeeper", {**FILED, "turn_slots": "3", "sabotage": "fence"})
     found = settings.read({}, tmp_path)
     assert (found.database_url, found.redis_url) == (FILED["database_url"], FILED["redis_url"])
     assert found.turn_slots == 3
@@ -41,7 +41,7 @@ def test_run_file_is_found_from_its_folder(tmp_path):
 
 def test_variables_win_over_the_run_file(tmp_path):
     """A variable is nearer to the person than the file."""
-    settings.write_run_file(tmp_path / ".stationkeeper", {**FILED, "turn_slots": "3"})
+    run_file.write(tmp_path / ".stationkeeper", {**FILED, "turn_slots": "3"})
     found = settings.read({**SERVICES, "STATIONKEEPER_TURN_SLOTS": "7"}, tmp_path)
     assert found.turn_slots == 7
     assert found.redis_url == SERVICES["REDIS_URL"]
@@ -50,7 +50,7 @@ def test_variables_win_over_the_run_file(tmp_path):
 @pytest.mark.parametrize("lone", ["DATABASE_URL", "REDIS_URL"])
 def test_one_service_of_each_is_never_mixed(tmp_path, lone):
     """One service from a variable and the other from the file would split truth from its hints: refused."""
-    settings.write_run_file(tmp_path / ".stationkeeper", FILED)
+    run_file.write(tmp_path / ".stationkeeper", FILED)
     assert "set both" in refusal({lone: SERVICES[lone]}, tmp_path)
 
 
@@ -58,16 +58,16 @@ def test_run_file_is_readable_by_its_user_only(tmp_path):
     """The run file holds passwords: mode 0600, also when it replaces a laxer one."""
     (tmp_path / "run.json").write_text("{}")
     (tmp_path / "run.json").chmod(0o644)
-    path = settings.write_run_file(tmp_path, FILED)
+    path = run_file.write(tmp_path, FILED)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_removed_run_file_leaves_nothing_to_find(tmp_path):
     """When the system stops, its run file goes, and going twice is fine."""
-    settings.write_run_file(tmp_path / ".stationkeeper", FILED)
-    settings.remove_run_file(tmp_path / ".stationkeeper")
-    settings.remove_run_file(tmp_path / ".stationkeeper")
+    run_file.write(tmp_path / ".stationkeeper", FILED)
+    run_file.remove(tmp_path / ".stationkeeper")
+    run_file.remove(tmp_path / ".stationkeeper")
     assert "no running system" in refusal({}, tmp_path)
 
 

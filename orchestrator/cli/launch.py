@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator import settings
+from orchestrator import run_file, settings
 from orchestrator.cli import judge, servers
 from orchestrator.cli.exits import Exit, Trouble
 from orchestrator.cli.processes import Crew, Program
@@ -72,8 +72,8 @@ def system(order: Order, launch: Launch) -> Iterator[System]:
         _migrate(found.database_url)
         others = _enforce(order, found)
         port, password = (_free_port(FLOWER_PORT), secrets.token_urlsafe(18)) if order.flower else (None, "")
-        settings.write_run_file(launch.state_dir, _run_values(order, found))
-        leaving.callback(settings.remove_run_file, launch.state_dir)
+        run_file.write(launch.state_dir, _run_values(order, found))
+        leaving.callback(run_file.remove, launch.state_dir)
         crew = Crew(order.folder, launch.state_dir / "logs", _environment(launch))
         leaving.callback(crew.stop)
         turn_workers = tuple(_worker(f"{TURNS}-{number}", TURNS) for number in range(1, order.workers + 1))
