@@ -19,6 +19,8 @@ CARDS = 8
 EACH_SIDE = 500
 # A command starts a program, a click does not: one in so many of the person's operations is a command.
 COMMANDS = 8
+# In so many of the person's operations one card is made, and one of those put away.
+COMES_AND_GOES = 20
 
 
 @pytest.fixture
@@ -100,13 +102,23 @@ class Theirs:
         self.person, self.cards, self.chance = person, cards, random.Random(seed)
         self.said: dict[str, list[str]] = {card: [] for card in cards}
         self.titles: dict[str, str] = {}
+        self.made: list[str] = []
+        self.away: dict[str, str] = {}
 
     def work(self) -> None:
-        """The person's half: drags, new titles and comments; in the last fifth every card is closed, one by one."""
+        """The person's half: drags, new titles and comments; new cards, which are completed or archived later.
+
+        In the last fifth every other card is closed, one by one.
+        """
         closed = 0
         for number in range(EACH_SIDE):
             card = self.chance.choice(self.cards[closed:])
-            if closed < CARDS - 1 and number >= EACH_SIDE * 4 // 5 + closed * (EACH_SIDE // 5 // CARDS):
+            if number % COMES_AND_GOES == 1:
+                self.made.append(self.person.create(f"Passing {number}", "-d", f"Came at {number}."))
+            elif number % COMES_AND_GOES == COMES_AND_GOES // 2 and len(self.made) > 1:
+                # Never the newest: the program gives the number of an archived card away again.
+                self._put_away(self.made[len(self.away)], number)
+            elif closed < CARDS - 1 and number >= EACH_SIDE * 4 // 5 + closed * (EACH_SIDE // 5 // CARDS):
                 self.person.put(self.cards[closed], status="Done")
                 closed += 1
             elif number % COMMANDS == 0:
@@ -118,6 +130,18 @@ class Theirs:
                 self.person.put(card, title=f"Card {number}")
                 self.titles[card] = f"Card {number}"
         self.person.put(self.cards[-1], status="Done")
+
+    def _put_away(self, card: str, number: int) -> None:
+        """Completed or archived, by command or by click: each in its turn."""
+        turn = number // COMES_AND_GOES
+        self.away[card] = ("complete", "archive")[turn % 2]
+        if turn // 2 % 2:
+            self.person.put(
+                card, status="Done" if self.away[card] == "complete" else "To Do"
+            )  # as the command wants it
+            self.person.run("task", self.away[card], card)
+        else:
+            getattr(self.person, self.away[card])(card)
 
 
 @pytest.mark.timeout(900)
@@ -139,5 +163,10 @@ def test_a_thousand_interleaved_operations_lose_nothing_of_either_side(person: P
         assert {one.key: one.body for one in said if one.key is not None} == ours.said[card]
         assert len([one for one in said if one.key is not None]) == len(ours.said[card])
         assert len(person.shown(card)["comments"]) == len(said)
+    for card, how in theirs.away.items():
+        (file,) = person.project.glob(f"backlog/**/{card.lower()} *.md")
+        assert file.relative_to(person.project / "backlog").parts[0] == {"complete": "completed"}.get(how, how)
+        assert tracker.get_items([card])[card].description.count("Came at") == 1
+    assert len(theirs.made) == len(theirs.away) + 1 == EACH_SIDE // COMES_AND_GOES
     assert set(ours.ended) <= {"comment", "Moved", "NotMoved", "listing", TrackerFault.CONFLICT.value}, ours.ended
     assert min(ours.ended[kind] for kind in ("comment", "Moved", "NotMoved", "listing")) > 0, ours.ended
