@@ -6,6 +6,7 @@ cursor. Waiting, its patience and its interrupts stay the connection's.
 
 from __future__ import annotations
 
+import itertools
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -13,7 +14,7 @@ from typing import Any, cast
 import psycopg
 from psycopg import errors, generators
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.pq import ExecStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from orchestrator.store.rules import Numbered
@@ -33,6 +34,7 @@ class Exchange:
         """Asks nothing yet."""
         self._connection = connection
         self._adapt = Transformer(connection)
+        self._numbers = itertools.count(1)
         self._prepared: dict[_Key, bytes] = {}
         self._makers: dict[bytes, Callable[[Sequence[Any]], Row]] = {}
 
@@ -62,11 +64,17 @@ class Exchange:
         key = (statement.text, adapt.types or ())
         name = self._prepared.get(key) or self._prepare(key)
         server.send_query_prepared(name, given, param_formats=adapt.formats)
-        return self._answer(), name
+        try:
+            return self._answer(), name
+        except errors.FeatureNotSupported:  # a migration gave its table another column: what was prepared is of no use
+            del self._prepared[key]
+            if server.transaction_status != TransactionStatus.IDLE:
+                raise
+            return self._ask(statement, values)
 
     def _prepare(self, key: _Key) -> bytes:
         """A statement is prepared for the types of its values: a null has none."""
-        name = b"s%d" % len(self._prepared)
+        name = b"s%d" % next(self._numbers)
         self._connection.pgconn.send_prepare(name, key[0], key[1])
         self._answer()
         self._prepared[key] = name

@@ -4,6 +4,7 @@ import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import psycopg
 import pytest
 
 from orchestrator.ports.store import StoreUnavailable
@@ -90,3 +91,26 @@ def test_threads_share_the_few_that_there_are(url):
     lender.forget_all()
     assert [number for number, _ in answers] == list(range(60))
     assert len({pid for _, pid in answers}) <= 4
+
+
+def test_a_statement_outlives_a_migration_of_its_table(lender):
+    """Prepared before, asked after: the new column is there, and nobody sees an error."""
+    database = Database(lender)
+    database.change("create table migrated (n int)")
+    database.change("insert into migrated values (1)")
+    assert database.one("select migrated.* from migrated")._fields == ("n",)
+    database.change("alter table migrated add column m int")
+    assert database.one("select migrated.* from migrated")._fields == ("n", "m")
+
+
+def test_inside_a_transaction_a_migrated_table_fails_it_once(lender):
+    """What was begun cannot go on; begun anew, it can."""
+    database = Database(lender)
+    database.change("create table begun (n int)")
+    read = "select begun.* from begun"
+    assert database.rows(read) == []
+    database.change("alter table begun add column m int")
+    with pytest.raises(psycopg.NotSupportedError), database.transaction() as session:
+        session.rows(read)
+    with database.transaction() as session:
+        assert session.rows(read) == []
