@@ -27,7 +27,7 @@ Row = Any
 
 _SET_OFFSET = "select set_config('stationkeeper.clock_offset', %s, false)"
 _RECOGNISE = "select stationkeeper_recognise(%s, %s)"
-_BEGIN = "begin"
+_BEGIN, _COMMIT = "begin", "commit"
 _BEGIN_SNAPSHOT = "begin isolation level repeatable read read only"
 
 
@@ -113,10 +113,10 @@ class Database:
         try:
             self._fit(lent)
             if begin is not None:
-                lent.connection.execute(begin, prepare=False)
+                lent.exchange.tell(begin)
             yield Session(lent, self._left_out)
             if begin is not None:
-                lent.connection.commit()
+                lent.exchange.tell(_COMMIT)
         except BaseException as stop:
             self._look_after(lent, stop)
             raise

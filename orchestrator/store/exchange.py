@@ -57,6 +57,11 @@ class Exchange:
         result, _ = self._ask(statement, values)
         return result.command_tuples or 0
 
+    def tell(self, command: str) -> None:
+        """Begin, commit or roll back. Psycopg's own rollback has the server forget what is prepared, also by us."""
+        self._connection.pgconn.send_query(command.encode())
+        self._answer()
+
     def _ask(self, statement: Numbered, values: Mapping[str, object]) -> tuple[PGresult, bytes]:
         adapt, server = self._adapt, self._connection.pgconn
         ordered = [values[name] for name in statement.names]
@@ -66,7 +71,8 @@ class Exchange:
         server.send_query_prepared(name, given, param_formats=adapt.formats)
         try:
             return self._answer(), name
-        except errors.FeatureNotSupported:  # a migration gave its table another column: what was prepared is of no use
+        except (errors.FeatureNotSupported, errors.InvalidSqlStatementName):
+            # A migration gave its table another column, or the server was told to forget: prepared anew, it serves.
             del self._prepared[key]
             if server.transaction_status != TransactionStatus.IDLE:
                 raise

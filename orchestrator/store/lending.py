@@ -68,7 +68,7 @@ class Lender:
     def give_back(self, lent: Lent) -> None:
         """Once for each that was taken: what was begun on it and not committed is rolled back."""
         try:
-            if lent.era == self._era() and (lent.is_clean() or _rolled_back(lent.connection)):
+            if lent.era == self._era() and (lent.is_clean() or _rolled_back(lent.exchange)):
                 self._idle.append(lent)
             else:
                 _leave(lent)
@@ -112,9 +112,9 @@ def _leave(lent: Lent) -> None:
         lent.connection.close()
 
 
-def _rolled_back(connection: PatientConnection) -> bool:
+def _rolled_back(exchange: Exchange) -> bool:
     try:
-        connection.rollback()
+        exchange.tell("rollback")
     except psycopg.Error:
         return False
     return True

@@ -114,3 +114,26 @@ def test_inside_a_transaction_a_migrated_table_fails_it_once(lender):
         session.rows(read)
     with database.transaction() as session:
         assert session.rows(read) == []
+
+
+def test_what_was_rolled_back_leaves_the_prepared_statements(lender):
+    """Also after statements that psycopg prepared in a pipeline, of which it would have the server forget all."""
+    database = Database(lender)
+    asked = "select cast(:n as int) as n"
+    database.one(asked, n=1)
+    with database.transaction() as session:
+        assert [row.n for row in session.each([(asked, {"n": 2}), (asked, {"n": 3})])] == [2, 3]
+    with pytest.raises(psycopg.errors.DivisionByZero), database.transaction() as session:
+        session.row("select 1 / cast(:n as int) as n", n=0)
+    with database.transaction() as session:
+        assert session.each([(asked, {"n": 4})])[0].n == 4
+        assert session.row(asked, n=5).n == 5
+
+
+def test_a_server_that_was_told_to_forget_is_told_again(lender):
+    """As a pooler between us and the server may do."""
+    database = Database(lender)
+    assert database.one("select cast(:n as int) as n", n=1).n == 1
+    with database.session() as session:
+        session._connection.execute("deallocate all")
+    assert database.one("select cast(:n as int) as n", n=2).n == 2
