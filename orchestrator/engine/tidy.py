@@ -25,16 +25,21 @@ from orchestrator.ports.workspaces import WorkspaceBusy, WorkspaceFailed
 
 
 def look(ports: Ports, grant: TickGrant, *, workflow: Workflow, board: Board) -> None:
-    """Mark the workspaces whose cards are closed, of those with which nothing is going on, and call a worker."""
+    """Mark the workspaces whose cards are closed, of those with which nothing is going on, and call a worker.
+
+    A card that the listing shows costs nothing to look at; one that it does not show is read by id now and then.
+    """
     idle = ports.store.workspaces.idle(grant.workflow)
     fresh = [each for each in idle if not each.may_go]
-    unseen = sorted({each.item_id for each in fresh if each.item_id not in board.items})
+    unseen = [each for each in fresh if each.is_due and each.item_id not in board.items]
+    wanted = sorted({each.item_id for each in unseen})
     try:
-        items = {**board.items, **ports.tracker(workflow).get_items(unseen)} if unseen else board.items
+        items = {**board.items, **ports.tracker(workflow).get_items(wanted)} if wanted else board.items
         closed = [each.id for each in fresh if _is_closed(items.get(each.item_id), workflow)]
-        if fresh:
-            gone = [each.id for each in fresh if each.item_id not in items]
-            ports.store.workspaces.asked([each.id for each in fresh], closed=closed, gone=gone)
+        told = {*closed, *(each.id for each in unseen)}
+        if told:
+            gone = [each.id for each in unseen if each.item_id not in items]
+            ports.store.workspaces.asked(sorted(told), closed=closed, gone=gone)
         for host in _hosts_to_call(idle, closed):
             ports.queue.tidy(host)
     except (TrackerError, PublishFailed) as error:

@@ -14,7 +14,7 @@ from orchestrator.store import history, writes
 from orchestrator.store.database import Database, Row
 from orchestrator.store.workers import SEEN_WITHIN_SECONDS
 
-# A card in review may stay there for weeks: it is asked about every few minutes only, unless the board is shown whole.
+# A card in review may stay there for weeks: where no listing shows it, it is asked about every few minutes only.
 _ASK_AGAIN_SECONDS = 300
 
 # One folder is one row, whichever host a turn came from; no host can be called so.
@@ -50,11 +50,10 @@ _IDLE = f"""
         workspace.shared or exists (
             select from worker
             where worker.host = workspace.host and 'turns' = any(worker.queues)
-                and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served
+                and worker.seen_at > stationkeeper_now() - make_interval(secs => :seen_within)) as served,
+        coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again) as due
     from workspace join item on item.key = workspace.item_key
     where item.workflow = :workflow and workspace.removed_at is null and not {_BUSY}
-        and (workspace.may_go
-            or coalesce(workspace.asked_at, '-infinity') < stationkeeper_now() - make_interval(secs => :again))
     order by workspace.prepared_at
 """
 # A card that is missing twice in a row is asked about no more: its workspace stays for a person to look at.
@@ -112,9 +111,9 @@ class WorkspaceRoom:
         return str(row.id)
 
     def idle(self, workflow: str) -> Sequence[Idle]:
-        """The workspaces with which nothing is going on, to be looked at now."""
+        """The workspaces with which nothing is going on."""
         rows = self._slow.rows(_IDLE, workflow=workflow, again=_ASK_AGAIN_SECONDS, seen_within=SEEN_WITHIN_SECONDS)
-        return [Idle(row.id, row.item_id, may_go=row.may_go, host=row.host, is_served=row.served) for row in rows]
+        return [Idle(row.id, row.item_id, row.may_go, row.due, row.host, row.served) for row in rows]
 
     def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
         """Remember that these were looked at just now, and that the cards of some are closed or missing."""

@@ -98,7 +98,7 @@ def test_agents_of_decisions_are_real_programs_and_only_propose(fleet):
         assert fleet.wrong(story) == []
     assert "there is no agent kind 'nobody'" in stories["unknown"].line.waits_for
     assert "1 attempts failed; the last: exited with 127, agent_not_found" in stories["absent"].line.waits_for
-    assert "1 attempts failed; the last: ran longer than 1 s" in stories["hangs"].line.waits_for
+    assert "1 attempts failed; the last: ran longer than 5 s" in stories["hangs"].line.waits_for
     assert stories["rants"].line.status.value == "failed"
     assert "schema: ValueError: 524289 characters" in (stories["rants"].line.reason or "")
     assert fleet.killed == 0

@@ -36,6 +36,6 @@ SAYS = asking(
 )
 UNKNOWN = asking("ask.unknown", "nobody")
 ABSENT = asking("ask.absent", Agent("command", command="no-such-program"), max_attempts=1)
-HANGS = asking("ask.hangs", Agent("command", command="sleep 600"), timeout_seconds=1.0, max_attempts=1)
+HANGS = asking("ask.hangs", Agent("command", command="sleep 600"), timeout_seconds=5.0, max_attempts=1)
 RANTS = asking("ask.rants", Agent("command", command="head -c 50000000 /dev/zero > proposal.json"))
 NAMES = ("WRITES", "SAYS", "UNKNOWN", "ABSENT", "HANGS", "RANTS")

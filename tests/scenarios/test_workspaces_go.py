@@ -33,6 +33,16 @@ def test_a_workspace_stays_until_its_card_is_closed(world):
     assert (world.workspaces.removed, world.workspaces.kept, stands(world)) == (["A-1"], [], 0)
 
 
+@pytest.mark.proves("WS-11", "RC-02")
+def test_a_listing_that_shows_the_card_closed_is_enough(world):
+    """Though it was seen in review a moment ago: who is shown a card need not ask for it."""
+    reviewed(world)
+    world.tick()
+    world.close("A-1")
+    world.run_until_quiet()
+    assert (world.workspaces.removed, stands(world)) == (["A-1"], 0)
+
+
 @pytest.mark.proves("WS-12", "FS-29", "FS-31")
 def test_unfinished_work_is_kept_first_and_named_on_the_card(world):
     """The card's comment and the record say where it is."""

@@ -33,12 +33,14 @@ class Made:
 class Idle:
     """A workspace with which nothing is going on; `may_go`: a tick saw its card closed, and a worker was called.
 
-    `host` is the only one that can remove it (None: any), `is_served` whether a worker of it takes turns now.
+    `is_due`: its card was not asked for by id lately. `host` is the only one that can remove it (None: any),
+    `is_served` whether a worker of it takes turns now.
     """
 
     id: UUID
     item_id: str
     may_go: bool
+    is_due: bool = True
     host: str | None = None
     is_served: bool = True
 
@@ -66,7 +68,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def idle(self, workflow: str) -> Sequence[Idle]:
-        """The workspaces with which nothing is going on: those not asked about lately, and those that may go."""
+        """The workspaces with which nothing is going on, the oldest first."""
         ...
 
     def asked(self, ids: Sequence[UUID], *, closed: Sequence[UUID], gone: Sequence[UUID]) -> None:
