@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from orchestrator.store.database import Session
+from orchestrator.store.exchange import Exchange
 from tests.store.flow_scene import FlowScene
 from tests.store.test_flow_pairs import PAIRS, Operation, all_wait, clear
 from tests.waiting import until
@@ -44,16 +45,19 @@ class Gap:
 @pytest.fixture(autouse=True)
 def gaps(monkeypatch):
     """Threads with a gap stop in it."""
-    execute = Session._execute
 
-    def stepped(session, sql, values):
-        found = execute(session, sql, values)
-        gap = getattr(_here, "gap", None)
-        if gap is not None:
-            gap.made()
-        return found
+    def stopping(make):
+        def stepped(maker, statement, values):
+            found = make(maker, statement, values)
+            gap = getattr(_here, "gap", None)
+            if gap is not None:
+                gap.made()
+            return found
 
-    monkeypatch.setattr(Session, "_execute", stepped)
+        return stepped
+
+    monkeypatch.setattr(Exchange, "_ask", stopping(Exchange._ask))
+    monkeypatch.setattr(Session, "_send", stopping(Session._send))
 
 
 def left(flows: FlowScene, answers: list[tuple[str, Any]]) -> Any:
