@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from orchestrator.domain.reconcile import Expire, Requeue
+from orchestrator.domain.writeback import Move
 from orchestrator.engine import apply, relay, report, turn
 from orchestrator.ports.store import Settlement
 from orchestrator.trackers.memory import US, MemoryBoard
@@ -142,13 +143,22 @@ def test_a_rule_left_out_of_the_store_is_noticed(stage, rule, happens):
 
 
 def without_look_up(patch):
-    """A move that may have been made is simply made again."""
+    """A move that may have been made is simply made again, and nobody remembers where the one before it went."""
     patch.setattr(relay, "_landed", lambda *_: None)
+    without_memory(patch)
 
 
 def from_any_active_column(patch):
-    """The hand-off is made from wherever the card is worked on."""
+    """The hand-off is made from wherever the card is worked on, whatever became of the move before it."""
     patch.setattr(report, "_only_from", lambda _admitted, flow: flow.contract.active)
+    without_memory(patch)
+
+
+def without_memory(patch):
+    """A move knows nothing of its turn's earlier one, nor of where the card was seen."""
+    for rule in ("after_sent", "after_refused"):
+        patch.setattr(Move, rule, lambda move, _state: move)
+    patch.setattr(Move, "is_decided", property(lambda _move: False))
 
 
 def a_board_that_compares_nothing(patch):
