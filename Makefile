@@ -28,7 +28,7 @@ up: $(READY) ## start everything in the foreground: WORKFLOW=path
 	@exec $(BIN)/orchestrator up $(if $(WORKFLOW),--workflow '$(WORKFLOW)')
 
 test: $(READY) ## every test, with real servers and processes; those of `peers` apart
-	@$(BIN)/python -m pytest tests -m "not peer"
+	@sh ops/test.sh $(BIN)/python
 
 peers: $(READY) ## the tests with real Roundup, Backlog.md, Codex, Claude Code: installs them, skips by name
 	@sh ops/peers.sh
