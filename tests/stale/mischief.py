@@ -32,7 +32,6 @@ class Trouble:
     lies_by_id: int = 0
     times_hidden: int = 0
     comments_deleted: bool = False
-    renamed: bool = False
     went_out_and_in: bool = False
 
     def end(self) -> None:
@@ -139,7 +138,6 @@ def _renamed(name: str, other: str) -> Mischief:
         board = call.world.board
         if name in board.states:
             _rename(board, name, other)
-            trouble.renamed = True
             trouble.undo.append(lambda: _rename(board, other, name))
         return call.do()
 

@@ -29,11 +29,6 @@ _LOST = """
     select item.item_id, lost.body from outbox lost join item on item.key = lost.item_key
     where lost.act = 'comment' and lost.status = 'parked'
 """
-# A hand-off that was not sent again, since the card bore something else than when it was sent first.
-_DOUBTED = """
-    select distinct item.item_id from outbox doubted join item on item.key = doubted.item_key
-    where doubted.status = 'suppressed' and doubted.uncertain and doubted.detail like 'the card changed after the move%'
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +123,7 @@ def _fault(kind: str, trouble: Trouble) -> Fault:
 
 def judge(world: World, trouble: Trouble) -> list[str]:
     """Overwritten decisions, doubled comments, lost writes, and whatever keeps the world from what its board asks."""
-    broken = [what for what in stable.violations(world) if not _excused(what, trouble)]
-    found = [what for what in broken if not _in_doubt(what, world, trouble)]
+    found = [what for what in stable.violations(world) if not _excused(what, trouble)]
     return [*found, *_lost_writes(world, trouble)]
 
 
@@ -149,17 +143,6 @@ def _excused(what: str, trouble: Trouble) -> bool:
     if trouble.times_hidden > 1 and ("although nobody touched the card" in what or "turns finished it" in what):
         return True
     return trouble.lies_by_id > 1 and "although nobody took the card away" in what
-
-
-def _in_doubt(what: str, world: World, trouble: Trouble) -> bool:
-    """Whether a hand-off may have been made and taken back by a person, for all that anybody can know.
-
-    Its sender died without a word, and renaming the column wrote each card of it anew. It is not sent again, so that no
-    decision is overwritten: the work is done once more.
-    """
-    if not trouble.renamed or not ("although nobody touched the card" in what or "turns finished it" in what):
-        return False
-    return any(what.startswith(f"{item_id}:") for (item_id,) in world.rows(_DOUBTED))
 
 
 def _lost_writes(world: World, trouble: Trouble) -> Iterator[str]:

@@ -30,7 +30,6 @@ FOUND = (
         "doubled",
         {1: "the listing lags by one change", 16: "a_person_wants_it_done", 26: "both lag by one change"},
     ),
-    Run(902217, "two cards", {7: "a page breaks off", 19: "dies_before", 20: "the first column renamed"}),
     Run(1125, "two cards", {22: "500 after the write", 30: "in progress renamed"}),
     Run(32219, "again", {22: "both lag by three", 25: "429 with Retry-After"}),
     Run(
