@@ -151,7 +151,11 @@ def renamed_back(call: Call, trouble: Trouble) -> Any:
 
 
 def _rename(board: MemoryBoard, name: str, other: str) -> None:
-    """The column has that name from now on, also in what is told of who moved a card where."""
+    """The column has that name from now on, also in what is told of who moved a card where.
+
+    No card is touched by it: trackers keep a column's name once, beside the cards. Where the name stands in each card,
+    as in Backlog.md, a name that was taken back leaves the card's bytes, which are its revision, as they were.
+    """
     board.states = tuple(other if state == name else state for state in board.states)
     now = {name: other}
     board.history[:] = [
@@ -160,7 +164,7 @@ def _rename(board: MemoryBoard, name: str, other: str) -> None:
     ]
     for item_id, item in list(board._items.items()):
         if item.state == name:
-            board._items[item_id] = board._touched(replace(item, state=other))
+            board._items[item_id] = replace(item, state=other)
 
 
 def _as_in_faults(fault: Fault) -> Mischief:
