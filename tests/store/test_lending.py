@@ -1,7 +1,9 @@
 """Connections on loan: few, whole when they come back, and nobody's but the process's that made them."""
 
 import os
+import random
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
@@ -12,6 +14,7 @@ from orchestrator.store import connections
 from orchestrator.store.connections import Manner
 from orchestrator.store.database import Database
 from orchestrator.store.lending import Lender
+from tests.store.test_interrupted_commit import is_interrupted
 
 WHOSE = "select pg_backend_pid() as pid"
 
@@ -137,3 +140,22 @@ def test_a_server_that_was_told_to_forget_is_told_again(lender):
     with database.session() as session:
         session._connection.execute("deallocate all")
     assert database.one("select cast(:n as int) as n", n=2).n == 2
+
+
+@pytest.mark.proves("S1")
+def test_a_signal_at_any_moment_costs_no_place(url):
+    """Whoever is interrupted while it takes, asks or gives back leaves as many connections to be lent as there were."""
+    lender = Lender(connections.connector(url, Manner(connections.HOT, 3.0), lambda: None), 0.5, most=2)
+    database, chance = Database(lender), random.Random(11)
+    began = time.perf_counter()
+    for _ in range(20):
+        database.one(WHOSE)
+    typical = (time.perf_counter() - began) / 20
+    interrupted = sum(
+        is_interrupted(lambda: database.one(WHOSE), typical * chance.uniform(0.0, 1.5)) for _ in range(1_000)
+    )
+    both = [lender.take(), lender.take()]
+    for lent in both:
+        lender.give_back(lent)
+    lender.forget_all()
+    assert interrupted > 100
