@@ -1,6 +1,7 @@
 """Ten no-op steps a task: fenced steps a second at 1 and 4 processes, beside bare SQL, DBOS and absurd.
 
-All on one Postgres that waits for its disk, turn about; every contender as its documentation has it. The peers stand in
+All on one Postgres that waits for its disk, turn about; every contender as its documentation has it: ours walks as many
+turns at a time as a worker has slots by default, and one at a time besides. The peers stand in
 an environment of their own, made from `bench/peers.lock` at the first run.
 """
 
@@ -10,7 +11,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,8 +73,10 @@ def _rates(size: Size, ground: Ground, *, count: int, python: Path | None) -> li
     ours_url = ground.database_url()
     runs: dict[str, Callable[[], Found]] = {
         "limit": _contender("limit", ground, size, count=count),
-        "ours": lambda: _together("ours", ours_url, size, count=count),
+        "ours": lambda: _together("ours", [ours_url, ground.redis_url()], size, count=count),
     }
+    if count == 1:
+        runs["alone"] = lambda: _together("ours", [ours_url, ground.redis_url(), "1"], size, count=count)
     if python is not None:
         runs["dbos"] = _contender("dbos_steps", ground, size, count=count, python=python)
         runs["absurd"] = _contender("absurd_steps", ground, size, count=count, python=python)
@@ -88,11 +91,18 @@ def _rates(size: Size, ground: Ground, *, count: int, python: Path | None) -> li
         for name, names, least in _BESIDE
         if name in rates
     ]
-    p50, p99 = (measure.middle(getattr(each, name) for each in found["ours"]) for name in ("p50", "p99"))
-    return [*lines, Line(f"{many}, a step's overhead", f"p50 {p50 * 1000:.2f} ms, p99 {p99 * 1000:.2f} ms")]
+    if "alone" in rates:
+        lines.append(_line("one turn at a time, beside bare SQL", (rates["alone"], rates["limit"]), None))
+    return [*lines, *(_overhead(name, found[name], many=many) for name in ("ours", "alone") if name in found)]
 
 
-def _line(name: str, rates: tuple[float, float], least: float) -> Line:
+def _overhead(name: str, runs: Sequence[Found], *, many: str) -> Line:
+    p50, p99 = (measure.middle(getattr(each, part) for each in runs) * 1000 for part in ("p50", "p99"))
+    called = f"{many}, a step's overhead" if name == "ours" else "one turn at a time, a step's overhead"
+    return Line(called, f"p50 {p50:.2f} ms, p99 {p99:.2f} ms")
+
+
+def _line(name: str, rates: tuple[float, float], least: float | None) -> Line:
     ours, theirs = rates
     ratio = ours / theirs if theirs else 0.0
     return Line(
@@ -100,8 +110,8 @@ def _line(name: str, rates: tuple[float, float], least: float) -> Line:
         f"{ours:.0f}/s",
         beside=f"{theirs:.0f}/s",
         ratio=f"{ratio:.2f}",
-        bound=f"> {least:g}",
-        is_held=ratio > least,
+        bound=f"> {least:g}" if least is not None else "",
+        is_held=ratio > least if least is not None else None,
     )
 
 
@@ -114,16 +124,23 @@ def _contender(name: str, ground: Ground, size: Size, *, count: int, python: Pat
 
             connection.execute(limit.SCHEMA)
     if name == "absurd_steps" and python is not None:
-        subprocess.run([python, _PROGRAMS[name], url, "0", "0", "set_up"], check=True)
-    return lambda: _together(name, url, size, count=count, python=python)
+        subprocess.run([python, _PROGRAMS[name], "0", "0", "set_up", url], check=True)
+    return lambda: _together(name, [url], size, count=count, python=python)
 
 
-def _together(name: str, url: str, size: Size, *, count: int, python: Path | None = None) -> Found:
+def _together(name: str, urls: Sequence[str], size: Size, *, count: int, python: Path | None = None) -> Found:
     """So many processes of one program at once, in the tree's root, and what they did together."""
     start_at = time.time() + _LEAD_SECONDS
     processes = [
         subprocess.Popen(
-            [str(python or sys.executable), str(_PROGRAMS[name]), url, str(start_at), str(size.seconds), str(number)],
+            [
+                str(python or sys.executable),
+                str(_PROGRAMS[name]),
+                str(start_at),
+                str(size.seconds),
+                str(number),
+                *urls,
+            ],
             cwd=_HERE.parent,
             env={"PYTHONPATH": str(_HERE.parent), "PATH": "/usr/bin:/bin", "HOME": str(Path.home())},
             stdout=subprocess.PIPE,

@@ -9,7 +9,7 @@ from absurd_sdk import Absurd
 from absurdctl import BUNDLED_SCHEMA_SQL
 
 BATCH = 5
-url, number = sys.argv[1], sys.argv[4]
+url, number = sys.argv[4], sys.argv[3]
 
 
 def set_up() -> None:
@@ -36,9 +36,9 @@ def ten_steps(_params: object, context: object) -> None:
         done += 1
 
 
-time.sleep(max(0.0, float(sys.argv[2]) - time.time()))
+time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
 began = time.perf_counter()
-ends = began + float(sys.argv[3])
+ends = began + float(sys.argv[2])
 while time.perf_counter() < ends:
     for _ in range(BATCH):
         absurd.spawn("ten_steps", {})

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-os.environ["DBOS__VMID"] = sys.argv[4]
+os.environ["DBOS__VMID"] = sys.argv[3]
 
 from dbos import DBOS
 
@@ -14,7 +14,7 @@ logging.disable(logging.INFO)
 DBOS(
     config={
         "name": "bench",
-        "system_database_url": sys.argv[1],
+        "system_database_url": sys.argv[4],
         "run_admin_server": False,
         "log_level": "ERROR",
     }
@@ -37,9 +37,9 @@ def ten_steps(value: int) -> int:
 
 DBOS.launch()
 ten_steps(0)
-time.sleep(max(0.0, float(sys.argv[2]) - time.time()))
+time.sleep(max(0.0, float(sys.argv[1]) - time.time()))
 began, done = time.perf_counter(), 0
-ends = began + float(sys.argv[3])
+ends = began + float(sys.argv[2])
 while time.perf_counter() < ends:
     ten_steps(0)
     done += 10

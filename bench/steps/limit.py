@@ -45,4 +45,4 @@ def main(url: str, start_at: float, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]), float(sys.argv[3]))
+    main(sys.argv[4], float(sys.argv[1]), float(sys.argv[2]))

@@ -41,8 +41,19 @@ HOT = {
     "statement_timeout": _HOT_STATEMENT_TIMEOUT,
     # Few statements, all of them by a key: planning them anew for each of five first calls on each connection is waste.
     "plan_cache_mode": "force_generic_plan",
+    # And a plan that was made while a table was small stays when it has grown: rows are looked up by their keys.
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
 }
-SLOW = {**_EVERYWHERE, "statement_timeout": _SLOW_STATEMENT_TIMEOUT, "plan_cache_mode": "auto"}
+SLOW = {
+    **_EVERYWHERE,
+    "statement_timeout": _SLOW_STATEMENT_TIMEOUT,
+    "plan_cache_mode": "auto",
+    "enable_seqscan": "on",
+    "enable_hashjoin": "on",
+    "enable_mergejoin": "on",
+}
 
 # A server that stopped answering keeps its sockets open: nothing but our own patience ends the wait. A little more than
 # the server's own time-outs, which come first when it is alive.

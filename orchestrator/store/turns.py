@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -10,6 +11,8 @@ from orchestrator.domain.turn import Conclusion, StopReason, TurnStatus
 from orchestrator.domain.writeback import Write
 from orchestrator.ports.store import Admitted, Owner, Renewal, StepRecord, TurnRef
 from orchestrator.store import admitting, checkpointing, concluding, losing, renewing
+from orchestrator.store.admitting import Candidate
+from orchestrator.store.combining import Combiner
 from orchestrator.store.concluding import Parting
 from orchestrator.store.database import Database, Row, Session
 from orchestrator.store.plans import RUNNING
@@ -72,10 +75,15 @@ class Turns:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._admissions: Combiner[Candidate, Admitted | None] = Combiner(
+            functools.partial(admitting.admit, database),
+            functools.partial(admitting.admit_together, database),
+            key=lambda wanted: wanted.turn_id,
+        )
 
     def admit(self, turn_id: UUID, fence: int, owner: Owner, *, lease_seconds: float) -> Admitted | None:
         """Start a queued turn in one statement; None when it is not queued with this fence, cancelled or held."""
-        return admitting.admit(self._database, turn_id, fence, owner=owner, lease_seconds=lease_seconds)
+        return self._admissions.ask(Candidate(turn_id, fence, owner, lease_seconds))
 
     def checkpoint(self, ref: TurnRef, step: StepRecord, *, writes: Sequence[Write] = (), lease_seconds: float) -> bool:
         """Record a step, its outbox rows and a longer lease in one statement; False: not ours, or to stop."""

@@ -57,12 +57,15 @@ def test_both_roles_keep_their_time_outs_in_the_database(empty_url):
     """So that a pooler between us and the server keeps them too."""
     assert migrate.upgrade(empty_url)
     first = sqlalchemy.make_url(empty_url)
-    ours = ((first.username, "1800ms", "force_generic_plan"), (f"{first.username}_slow", "30s", "auto"))
-    for name, statement, plans in ours:
+    ours = (
+        (first.username, "1800ms", "force_generic_plan", "off"),
+        (f"{first.username}_slow", "30s", "auto", "on"),
+    )
+    for name, statement, plans, scans in ours:
         url = first.set(username=name).render_as_string(hide_password=False)
         with psycopg.connect(plain(url)) as connection:
             shown = [connection.execute(f"show {setting}").fetchone()[0] for setting in connections.HOT]
-        assert shown == ["read committed", "1s", "5s", statement, plans]
+        assert shown == ["read committed", "1s", "5s", statement, plans, scans, scans, scans]
 
 
 def test_a_store_without_the_second_role_sets_its_own_time_outs(database_url):

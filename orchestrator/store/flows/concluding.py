@@ -7,85 +7,100 @@ not settled is unknown from here on, and its task with it. A task that is taken 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from orchestrator.domain.flow import Ending
 from orchestrator.domain.task import TaskStatus
-from orchestrator.ports.store import TurnRef
 from orchestrator.store.database import Database
 from orchestrator.store.plans import RUNNING
 
-_OURS = f"""turn.fence = :fence and turn.token = :token -- rule: fence
+# Whose turns are ended: those that are ours still, or those whose lease ran out.
+_OURS = f"""turn.fence = asked.fence and turn.token = asked.token -- rule: fence
             and {RUNNING} and turn.death is null -- rule: fence
 """
 _SILENT = f"""{RUNNING} and turn.lease_until < stationkeeper_clock()
 """
 _CONCLUDE = """
-    with ours as (
-        select turn.id, turn.task_id, turn.item_key, turn.workflow, turn.fence, turn.cancel as flagged, turn.death,
+    with asked as materialized (
+        select * from unnest(
+            cast(:turn_ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]), cast(:turns as text[]),
+            cast(:stops as text[]), cast(:tasks as text[]), cast(:reasons as text[]), cast(:dues as timestamptz[]),
+            cast(:cleans as boolean[]), cast(:counteds as boolean[]), cast(:deaths as text[]),
+            cast(:hold_kinds as text[]), cast(:hold_lifts as text[]), cast(:hold_reasons as text[]),
+            cast(:hold_owners as text[])
+        ) as asked (turn_id, fence, token, turn, stop, task, reason, due_at, clean, counted, death,
+            hold_kind, hold_lift, hold_reason, hold_owner)
+    ), flow as materialized (
+        select name from workflow where name in (select workflow from turn join asked on asked.turn_id = turn.id)
+        order by name
+        for no key update
+    ), ours as materialized (
+        select asked.*, turn.task_id, turn.item_key, turn.workflow, turn.cancel as flagged,
             turn.status in ('queued', 'running') as is_open
-        from turn join item on item.key = turn.item_key
-            join (
-                select name from workflow where name = (select workflow from turn where id = :turn_id)
-                for no key update
-            ) locked on locked.name = turn.workflow
-        where turn.id = :turn_id
-            and {whose}
-        for no key update of item, turn
-    ), decided as (
-        select ours.*, stationkeeper_task_after(ours.task_id, :task, :stop, flagged) as status,
-            case when flagged is null or :task = 'succeeded' then :stop else flagged end as stop
+        from (select array_agg(name) as names from flow) locked
+            join turn on turn.workflow = any(locked.names)
+            join asked on asked.turn_id = turn.id join item on item.key = turn.item_key
+        where {whose}
+        for no key update of item, turn {wait}
+    ), decided as materialized (
+        select ours.*, stationkeeper_task_after(task_id, task, stop, flagged) as status,
+            case when flagged is null or task = 'succeeded' then stop else flagged end as stopped
         from ours
     ), doubted as (
         update effect set status = 'unknown' from ours
         where effect.task_id = ours.task_id and effect.status = 'intended'
     ), ended as (
         update turn
-        set status = :turn, stop_reason = decided.stop, summary = :reason, ended_at = stationkeeper_clock(),
-            death = coalesce(turn.death, cast(:death as text))
-        from decided where turn.id = decided.id
+        set status = decided.turn, stop_reason = decided.stopped, summary = decided.reason,
+            ended_at = stationkeeper_clock(), death = coalesce(turn.death, decided.death)
+        from decided where turn.id = decided.turn_id
     ), moved as (
         update task
         set status = decided.status,
-            stop_reason = case when task.status = 'compensating' then task.stop_reason else decided.stop end,
-            reason = case when task.status = 'compensating' then task.reason else :reason end,
+            stop_reason = case when task.status = 'compensating' then task.stop_reason else decided.stopped end,
+            reason = case when task.status = 'compensating' then task.reason else decided.reason end,
             due_at = case when decided.status in ('succeeded', 'failed', 'cancelled') then null
-                when decided.status = 'unknown' and (decided.flagged is not null or :task <> 'unknown')
+                when decided.status = 'unknown' and (decided.flagged is not null or decided.task <> 'unknown')
                     then stationkeeper_clock()
                 when decided.status = 'compensating'
-                    and (decided.flagged is not null or :task in ('failed', 'cancelled')) then stationkeeper_clock()
-                else cast(:due_at as timestamptz) end,
+                    and (decided.flagged is not null or decided.task in ('failed', 'cancelled'))
+                    then stationkeeper_clock()
+                else decided.due_at end,
             ended_at = case when decided.status in ('succeeded', 'failed', 'cancelled') then stationkeeper_clock() end
         from decided where task.id = decided.task_id
     ), raised as (
         update item
         set version = item.version + 1, turns_in_row = 0, conversing = false,
-            attempt = case when :clean then 0 when :counted then item.attempt else greatest(item.attempt - 1, 0) end
+            attempt = case when decided.clean then 0 when decided.counted then item.attempt
+                else greatest(item.attempt - 1, 0) end
         from decided where item.key = decided.item_key
     ), freed as (
-        update workflow set open_turns = open_turns - 1 from decided
-        where workflow.name = decided.workflow and decided.is_open
+        update workflow set open_turns = workflow.open_turns - given.back
+        from (select workflow as name, count(*) as back from decided where is_open group by workflow) given
+        where workflow.name = given.name
     ), held as (
         insert into hold (scope, workflow, item_key, kind, lift, reason, owner)
-        select 'item', workflow, item_key, :hold_kind, :hold_lift, :hold_reason, :hold_owner from decided
-        where cast(:hold_kind as text) is not null and status not in ('succeeded', 'failed', 'cancelled')
+        select 'item', workflow, item_key, hold_kind, hold_lift, hold_reason, hold_owner from decided
+        where hold_kind is not null and status not in ('succeeded', 'failed', 'cancelled')
         on conflict do nothing
     ), told as (
         insert into history (item_key, workflow, kind, detail)
-        select item_key, workflow, 'turn_ended', jsonb_build_object('turn', id, 'fence', fence,
-            'status', cast(:turn as text), 'stop', stop, 'task', status, 'reason', cast(:reason as text))
+        select item_key, workflow, 'turn_ended', jsonb_build_object('turn', turn_id, 'fence', fence,
+            'status', turn, 'stop', stopped, 'task', status, 'reason', reason)
         from decided
     ), rung as (
         update reconciler
         set due_requested_at = greatest(stationkeeper_clock(), due_began_at + interval '1 microsecond')
-        from decided where reconciler.workflow = decided.workflow and exists (
-            select from task where task.workflow = decided.workflow and task.due_at <= stationkeeper_now())
+        where workflow in (select workflow from decided) and exists (
+            select from task where task.workflow = reconciler.workflow and task.due_at <= stationkeeper_now())
     )
-    select status from decided
+    select turn_id, status from decided
 """
-_CONCLUDE_OURS = _CONCLUDE.format(whose=_OURS)
-_CONCLUDE_SILENT = _CONCLUDE.format(whose=_SILENT)
+_CONCLUDE_OURS = _CONCLUDE.format(whose=_OURS, wait="")
+_CONCLUDE_TOGETHER = _CONCLUDE.format(whose=_OURS, wait="skip locked")
+_CONCLUDE_SILENT = _CONCLUDE.format(whose=_SILENT, wait="")
 # Our own conclusion, when its answer was lost: nobody else ends a running turn in another way than as lost.
 _CONCLUDED_BEFORE = """
     select task.status from turn join task on task.id = turn.task_id
@@ -94,34 +109,53 @@ _CONCLUDED_BEFORE = """
 """
 
 
-def conclude(hot: Database, ref: TurnRef, ending: Ending) -> TaskStatus | None:
+class Concluded(NamedTuple):
+    """A turn, the end that it is to have, and by whom: its owner, or whoever learnt of its worker's `death`."""
+
+    turn_id: UUID
+    ending: Ending
+    fence: int | None = None
+    token: UUID | None = None
+    death: str | None = None
+
+
+def conclude(hot: Database, asked: Concluded) -> TaskStatus | None:
     """End a turn of ours; returns the task's status, None when the turn is not ours any more."""
-    ours = {"turn_id": ref.turn_id, "fence": ref.fence, "token": ref.token}
-    row = hot.row(_CONCLUDE_OURS, **{**ours, **_values(ending)})
+    row = hot.row(_CONCLUDE_OURS, **_columns([asked]))
     if row is None:
-        row = hot.row(_CONCLUDED_BEFORE, **ours)
+        row = hot.row(_CONCLUDED_BEFORE, turn_id=asked.turn_id, fence=asked.fence, token=asked.token)
     return TaskStatus(row.status) if row is not None else None
+
+
+def conclude_together(hot: Database, asked: Sequence[Concluded]) -> Sequence[TaskStatus | None]:
+    """The same for several turns in one statement; None for one that has to be asked for alone."""
+    rows = hot.rows(_CONCLUDE_TOGETHER, **_columns(asked))
+    found = {row.turn_id: TaskStatus(row.status) for row in rows}
+    return [found.get(each.turn_id) for each in asked]
 
 
 def conclude_silent(database: Database, turn_id: UUID, ending: Ending) -> bool:
     """End a turn whose lease ran out; False when it was renewed, or concluded, meanwhile."""
-    values = {**_values(ending), "death": "its lease ran out"}
-    return database.row(_CONCLUDE_SILENT, turn_id=turn_id, **values) is not None
+    silent = Concluded(turn_id, ending, death="its lease ran out")
+    return database.row(_CONCLUDE_SILENT, **_columns([silent])) is not None
 
 
-def _values(ending: Ending) -> dict[str, Any]:
-    hold = ending.hold
+def _columns(asked: Sequence[Concluded]) -> dict[str, list[Any]]:
+    endings, holds = [each.ending for each in asked], [each.ending.hold for each in asked]
     return {
-        "turn": ending.turn.value,
-        "stop": ending.stop.value,
-        "task": ending.task.value,
-        "reason": ending.reason,
-        "due_at": ending.due_at,
-        "clean": ending.clean,
-        "counted": ending.counted,
-        "death": None,
-        "hold_kind": hold.kind.value if hold is not None else None,
-        "hold_lift": hold.lift.value if hold is not None else None,
-        "hold_reason": hold.reason if hold is not None else None,
-        "hold_owner": hold.owner if hold is not None else None,
+        "turn_ids": [each.turn_id for each in asked],
+        "fences": [each.fence for each in asked],
+        "tokens": [each.token for each in asked],
+        "turns": [ending.turn.value for ending in endings],
+        "stops": [ending.stop.value for ending in endings],
+        "tasks": [ending.task.value for ending in endings],
+        "reasons": [ending.reason for ending in endings],
+        "dues": [ending.due_at for ending in endings],
+        "cleans": [ending.clean for ending in endings],
+        "counteds": [ending.counted for ending in endings],
+        "deaths": [each.death for each in asked],
+        "hold_kinds": [hold and hold.kind.value for hold in holds],
+        "hold_lifts": [hold and hold.lift.value for hold in holds],
+        "hold_reasons": [hold and hold.reason for hold in holds],
+        "hold_owners": [hold and hold.owner for hold in holds],
     }

@@ -8,15 +8,16 @@ brings it, once; a decision is recorded only by the turn that may still decide.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from orchestrator.domain.effect import EffectRecord, EffectStatus
 from orchestrator.domain.task import TaskStatus
 from orchestrator.domain.turn import StopReason
 from orchestrator.ports.store import Card, Failure, FlowStep, FlowTask, Kept, Recorded, TurnRef
-from orchestrator.store.database import Database
+from orchestrator.store.database import Database, Row
 from orchestrator.store.plans import RUNNING
 
 OURS = f"""turn.id = :turn_id
@@ -56,6 +57,41 @@ _DECISION = f"""
     )
     select exists (select from mine) as ours, exists (select from kept) as kept
 """
+# The same for the steps of several turns; a turn that somebody holds is left out.
+_TOGETHER = f"""
+    with asked as materialized (
+        select * from unnest(
+            cast(:turn_ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]),
+            cast(:lease_seconds as float8[]), cast(:ordinals as integer[]), cast(:names as text[]),
+            cast(:outputs as text[]), cast(:ends as text[]), cast(:decisions as boolean[])
+        ) as asked (turn_id, fence, token, lease_seconds, ordinal, name, output, ends, is_decision)
+    ), found as materialized (
+        select asked.*, turn.task_id, turn.may_go_on
+        from asked cross join lateral (
+            select turn.task_id, (true
+                and turn.fence = asked.fence and turn.token = asked.token -- rule: fence
+                and {RUNNING} and turn.death is null -- rule: fence
+                and turn.cancel is null -- rule: cancel
+                and (turn.deadline_at is null or turn.deadline_at > stationkeeper_clock()) -- rule: deadline
+            ) as may_go_on
+            from turn where turn.id = asked.turn_id
+            for no key update skip locked
+        ) turn
+    ), mine as (
+        update turn
+        set lease_until = least(stationkeeper_clock() + make_interval(secs => found.lease_seconds),
+            coalesce(turn.step_deadline_at, 'infinity'))
+        from found where turn.id = found.turn_id and found.may_go_on
+    ), kept as (
+        insert into step (turn_id, task_id, ordinal, name, output, ends)
+        select turn_id, task_id, ordinal, name, cast(output as jsonb), ends from found
+        where may_go_on or not is_decision
+        on conflict do nothing
+        returning turn_id
+    )
+    select found.turn_id, found.may_go_on as ours, kept.turn_id is not null as kept
+    from found left join kept on kept.turn_id = found.turn_id
+"""
 # Asked for again after an unknown first: our own row is there.
 _KEPT_BEFORE = """
     select 1 from step where turn_id = :turn_id and ordinal = :ordinal and name = :name
@@ -69,11 +105,15 @@ _WAKE = f"""
         and task.status in ('unknown', 'waiting_input', 'waiting_approval')
 """
 _LOAD = f"""
-    with ours as (
-        select turn.id, turn.task_id from turn
-        where {OURS}
+    with ours as materialized (
+        select turn.id, turn.task_id
+        from unnest(cast(:turn_ids as uuid[]), cast(:fences as bigint[]), cast(:tokens as uuid[]))
+            as asked (turn_id, fence, token) join turn on turn.id = asked.turn_id
+        where turn.fence = asked.fence and turn.token = asked.token -- rule: fence
+            and {RUNNING} and turn.death is null -- rule: fence
     )
-    select task.id, task.status, task.input, task.authority, task.cancel, stationkeeper_clock() as now,
+    select ours.id as turn_id, task.id, task.status, task.input, task.authority, task.cancel,
+        stationkeeper_clock() as now,
         (select jsonb_agg(jsonb_build_object('name', step.name, 'output', step.output, 'ends', step.ends))
             from step where step.task_id = task.id) as steps,
         (select jsonb_agg(to_jsonb(effect) || jsonb_build_object('sender_is_dead', effect.vouched
@@ -99,12 +139,22 @@ _PAUSED = frozenset(
 
 def load(hot: Database, ref: TurnRef) -> FlowTask | None:
     """The task of a turn of ours, which is running from here on; None when the turn is not ours."""
-    row = hot.row(_LOAD, **named(ref))
+    row = hot.row(_LOAD, **_columns([ref]))
     if row is not None and row.status in _PAUSED:
         hot.change(_WAKE, **named(ref))
-        row = hot.row(_LOAD, **named(ref))
+        row = hot.row(_LOAD, **_columns([ref]))
     if row is None or row.status in _PAUSED:
         return None
+    return _task(row)
+
+
+def load_together(hot: Database, refs: Sequence[TurnRef]) -> Sequence[FlowTask | None]:
+    """The same for several turns in one statement; None for one that has to be asked for alone."""
+    rows = {row.turn_id: row for row in hot.rows(_LOAD, **_columns(refs)) if row.status not in _PAUSED}
+    return [_task(rows[ref.turn_id]) if ref.turn_id in rows else None for ref in refs]
+
+
+def _task(row: Row) -> FlowTask:
     return FlowTask(
         task_id=row.id,
         status=TaskStatus(row.status),
@@ -119,14 +169,42 @@ def load(hot: Database, ref: TurnRef) -> FlowTask | None:
     )
 
 
-def checkpoint(hot: Database, ref: TurnRef, step: FlowStep, *, lease_seconds: float) -> Kept:
+class Checkpoint(NamedTuple):
+    """A step that a turn brings, and the lease that it is to have from then on."""
+
+    ref: TurnRef
+    step: FlowStep
+    lease_seconds: float
+
+
+def checkpoint(hot: Database, brought: Checkpoint) -> Kept:
     """Record the step; says whether the turn may go on, and whether this record is the one that counts."""
+    ref, step, lease_seconds = brought
     values = {**named(ref), **recorded(step), "lease_seconds": lease_seconds}
     row = hot.one(_DECISION if step.is_decision else _FACT, **values)
     if row.kept:
         return Kept(row.ours, kept=True)
     told = {"turn_id": ref.turn_id, "ordinal": step.ordinal, "name": step.name}
     return Kept(row.ours, kept=hot.row(_KEPT_BEFORE, **told) is not None)
+
+
+def checkpoint_together(hot: Database, brought: Sequence[Checkpoint]) -> Sequence[Kept | None]:
+    """The same for steps of different turns in one statement; None for one that has to be asked for alone."""
+    columns = [{**named(ref), **recorded(step), "lease": lease} for ref, step, lease in brought]
+    rows = hot.rows(
+        _TOGETHER,
+        turn_ids=[each["turn_id"] for each in columns],
+        fences=[each["fence"] for each in columns],
+        tokens=[each["token"] for each in columns],
+        lease_seconds=[each["lease"] for each in columns],
+        ordinals=[each["ordinal"] for each in columns],
+        names=[each["name"] for each in columns],
+        outputs=[each["output"] for each in columns],
+        ends=[each["ends"] for each in columns],
+        decisions=[each.step.is_decision for each in brought],
+    )
+    kept = {row.turn_id: Kept(row.ours, kept=True) for row in rows if row.kept}
+    return [kept.get(each.ref.turn_id) for each in brought]
 
 
 def fail(hot: Database, ref: TurnRef, failure: Failure) -> None:
@@ -144,6 +222,14 @@ def fail(hot: Database, ref: TurnRef, failure: Failure) -> None:
 def named(ref: TurnRef) -> dict[str, Any]:
     """What a fenced statement is told of its turn."""
     return {"turn_id": ref.turn_id, "fence": ref.fence, "token": ref.token}
+
+
+def _columns(refs: Sequence[TurnRef]) -> dict[str, Any]:
+    return {
+        "turn_ids": [ref.turn_id for ref in refs],
+        "fences": [ref.fence for ref in refs],
+        "tokens": [ref.token for ref in refs],
+    }
 
 
 def recorded(step: FlowStep) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -24,9 +25,12 @@ from orchestrator.ports.store import (
     TurnRef,
 )
 from orchestrator.store import records
+from orchestrator.store.combining import Combiner
 from orchestrator.store.database import Database
 from orchestrator.store.flows import asking as questions
 from orchestrator.store.flows import concluding, ledger, pruning, recording, starting, ticking
+from orchestrator.store.flows.concluding import Concluded
+from orchestrator.store.flows.recording import Checkpoint
 
 
 class FlowTasks:
@@ -35,6 +39,21 @@ class FlowTasks:
     def __init__(self, slow: Database, hot: Database, *, requeue_seconds: float, max_turns: int | None) -> None:
         self._slow, self._hot = slow, hot
         self._requeue_seconds, self._max_turns = requeue_seconds, max_turns
+        self._loads: Combiner[TurnRef, FlowTask | None] = Combiner(
+            functools.partial(recording.load, hot),
+            functools.partial(recording.load_together, hot),
+            key=lambda ref: ref.turn_id,
+        )
+        self._checkpoints: Combiner[Checkpoint, Kept] = Combiner(
+            functools.partial(recording.checkpoint, hot),
+            functools.partial(recording.checkpoint_together, hot),
+            key=lambda brought: brought.ref.turn_id,
+        )
+        self._conclusions: Combiner[Concluded, TaskStatus | None] = Combiner(
+            functools.partial(concluding.conclude, hot),
+            functools.partial(concluding.conclude_together, hot),
+            key=lambda asked: asked.turn_id,
+        )
 
     def start(self, wanted: NewTask) -> Started:
         """Make a task, due at once; or find the one with this key."""
@@ -73,11 +92,11 @@ class FlowTasks:
 
     def load(self, ref: TurnRef) -> FlowTask | None:
         """The task of a turn of ours."""
-        return recording.load(self._hot, ref)
+        return self._loads.ask(ref)
 
     def checkpoint(self, ref: TurnRef, step: FlowStep, *, lease_seconds: float) -> Kept:
         """Record a step and a longer lease in one statement."""
-        return recording.checkpoint(self._hot, ref, step, lease_seconds=lease_seconds)
+        return self._checkpoints.ask(Checkpoint(ref, step, lease_seconds))
 
     def asked(self, task_id: UUID, step: str) -> Asked | None:
         """The question that a step has put."""
@@ -117,4 +136,4 @@ class FlowTasks:
 
     def conclude(self, ref: TurnRef, ending: Ending) -> TaskStatus | None:
         """End the turn in one statement."""
-        return concluding.conclude(self._hot, ref, ending)
+        return self._conclusions.ask(Concluded(ref.turn_id, ending, ref.fence, ref.token))
