@@ -6,16 +6,19 @@ item's fields on every event of a thread, so that no call can forget them.
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from enum import Enum
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from uuid import UUID
 
 import structlog
+
+_LEVELS = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error"}
 
 
 class Style(Enum):
@@ -26,10 +29,15 @@ class Style(Enum):
 
 
 class _Output:
-    """Where lines go. Its stream is looked up late: whoever redirects stderr after import is obeyed."""
+    """Where lines go, and how. Its stream is looked up late: whoever redirects stderr after import is obeyed.
+
+    structlog's processors are called without its loggers: on the way of a short turn those cost more than the line.
+    """
 
     def __init__(self) -> None:
         self.stream: TextIO | None = None
+        self.level = logging.INFO
+        self.chain: tuple[structlog.typing.Processor, ...] = ()
         self.dropped = 0
 
     def write(self, line: str) -> None:
@@ -39,37 +47,18 @@ class _Output:
         stream.flush()
 
 
-class _Line:
-    """The end of structlog's chain: takes a finished line, whatever its level."""
-
-    def msg(self, line: str) -> None:
-        """Write it."""
-        _output.write(line)
-
-    debug = info = warning = error = critical = msg
-
-
 _output = _Output()
+_to_json = json.JSONEncoder(default=str).encode
 
 
 def configure(style: Style, *, stream: TextIO | None = None, level: int = logging.INFO) -> None:
     """Choose the look, the stream (None: stderr as it is then) and the least level of this process's lines."""
-    _output.stream = stream
-    renderer: structlog.typing.Processor = (
-        structlog.processors.JSONRenderer(default=str)
-        if style is Style.JSON
-        else structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty())
-    )
-    structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            renderer,
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=lambda *_: _Line(),
-        cache_logger_on_first_use=False,
+    _output.stream, _output.level = stream, level
+    _output.chain = (
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        _as_json if style is Style.JSON else structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty()),
     )
 
 
@@ -285,9 +274,19 @@ def contract_healed(workflow: str) -> None:
     _say(logging.INFO, "contract healed", workflow=workflow)
 
 
+def _as_json(_logger: object, _method: str, said: structlog.typing.EventDict) -> str:
+    return _to_json(said)
+
+
 def _say(level: int, event: str, **fields: object) -> None:
+    if level < _output.level:
+        return
+    said: Any = {name: value for name, value in fields.items() if value is not None}
+    said["event"] = event
     try:
-        structlog.get_logger().log(level, event, **{name: value for name, value in fields.items() if value is not None})
+        for process in _output.chain:
+            said = process(None, _LEVELS[level], said)
+        _output.write(said)
     except Exception:  # noqa: BLE001 - a full disk, a closed pipe, a value that no renderer takes: all of them end here
         _output.dropped += 1
 

@@ -26,7 +26,7 @@ _STOPPED = {
     EndedBy.SUPERVISOR_LOST,
 }
 # A walk is never abandoned in one of these: what it intended is for the walk that knows of it to settle.
-_OF_EFFECTS = {Part.PREPARE, Part.ACT, Part.LOOK_UP}
+_OF_EFFECTS = (Part.PREPARE, Part.ACT, Part.LOOK_UP)
 
 
 class StepCalls:

@@ -51,6 +51,11 @@ class Shift:
     late: Late | None = None
     outputs: dict[str, object] = field(default_factory=dict)
     covered_until: float = 0.0
+    task_name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Spell the task's id once, not in each call."""
+        self.task_name = str(self.task.task_id)
 
     @property
     def is_undoing(self) -> bool:
@@ -60,7 +65,8 @@ class Shift:
     @property
     def stopping(self) -> StopReason | None:
         """Why nothing more may begin; what takes a task back is not kept from it by the reason to do so."""
-        return None if self.is_undoing else self.task.stopping
+        stopping = self.task.stopping
+        return None if stopping is None or self.is_undoing else stopping
 
     def now(self) -> datetime:
         """The database's time, reckoned from the admission."""
@@ -93,7 +99,7 @@ class Shift:
             flow=self.contract.name,
             step=step.name,
             part=part,
-            task=str(self.task.task_id),
+            task=self.task_name,
             timeout_seconds=step.timeout_seconds,
             input=self.task.input,
             outputs=self.outputs,
@@ -106,11 +112,11 @@ class Shift:
 
     def cover(self, seconds: float) -> None:
         """Let the supervisor renew for as long as the step may take."""
-        until = self.boot_seconds() + seconds
-        if until > self.covered_until:
+        now = self.boot_seconds()
+        if now + seconds > self.covered_until:
             seconds = max(seconds, _COVERED_SECONDS)
             self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
-            self.covered_until = self.boot_seconds() + seconds
+            self.covered_until = now + seconds
 
     def recorded(self, step: StepContract) -> Done | None:
         """What an earlier turn recorded of it."""
