@@ -253,7 +253,8 @@ def _output(node: Node, output: object) -> Answer:
     """A value as declared, or what is wrong with it."""
     kind = checking.output_of(node)
     try:
-        value = _plain(kind, _typed(kind, output))
+        judge = signatures.adapter(kind)
+        value: object = judge.serializer.to_python(judge.validator.validate_python(output), mode="json")
         if not _is_small(value):
             _fit(len(json.dumps(value)))
         ends = node.ends_when(_typed(kind, output)) if node.ends_when is not None else None
