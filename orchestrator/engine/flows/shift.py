@@ -21,6 +21,8 @@ from orchestrator.ports.store import Admitted, Failure, FlowTask, Intent
 
 # A step that announces no more than this needs no word to the supervisor, which renews as long between two steps.
 _COVERED_SECONDS = 60.0
+# A word to the supervisor takes longer than a short step: it is good for the steps that begin within this time, too.
+_AHEAD_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +110,22 @@ class Shift:
             parameters=of.parameters if of is not None else told or {},
             send_before=until,
         )
-        return self.ports.steps.perform(call, isolated=isolated)
+        answer = self.ports.steps.perform(call, isolated=isolated)
+        if isolated:
+            self.uncover()
+        return answer
 
     def cover(self, seconds: float) -> None:
         """Let the supervisor renew for as long as the step may take."""
         now = self.boot_seconds()
         if now + seconds > self.covered_until:
-            seconds = max(seconds, _COVERED_SECONDS)
+            seconds = max(seconds, _COVERED_SECONDS) + _AHEAD_SECONDS
             self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
             self.covered_until = now + seconds
+
+    def uncover(self) -> None:
+        """A program has ended, and with it what was announced: the supervisor gives the gap between two steps."""
+        self.covered_until = 0.0
 
     def recorded(self, step: StepContract) -> Done | None:
         """What an earlier turn recorded of it."""
