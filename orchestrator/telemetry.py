@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 from uuid import UUID
@@ -28,16 +30,19 @@ class Style(Enum):
     CONSOLE = "console"  # for a person
 
 
+_to_json = json.JSONEncoder(default=str).encode
+
+
 class _Output:
     """Where lines go, and how. Its stream is looked up late: whoever redirects stderr after import is obeyed.
 
-    structlog's processors are called without its loggers: on the way of a short turn those cost more than the line.
+    structlog renders and keeps the context; its loggers are left out, which cost a short turn more than the line does.
     """
 
     def __init__(self) -> None:
         self.stream: TextIO | None = None
         self.level = logging.INFO
-        self.chain: tuple[structlog.typing.Processor, ...] = ()
+        self.render: Callable[[dict[str, Any]], str] = _to_json
         self.dropped = 0
 
     def write(self, line: str) -> None:
@@ -48,17 +53,15 @@ class _Output:
 
 
 _output = _Output()
-_to_json = json.JSONEncoder(default=str).encode
 
 
 def configure(style: Style, *, stream: TextIO | None = None, level: int = logging.INFO) -> None:
     """Choose the look, the stream (None: stderr as it is then) and the least level of this process's lines."""
     _output.stream, _output.level = stream, level
-    _output.chain = (
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        _as_json if style is Style.JSON else structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty()),
+    _output.render = (
+        _to_json
+        if style is Style.JSON
+        else partial(structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty()), None, "")
     )
 
 
@@ -274,19 +277,15 @@ def contract_healed(workflow: str) -> None:
     _say(logging.INFO, "contract healed", workflow=workflow)
 
 
-def _as_json(_logger: object, _method: str, said: structlog.typing.EventDict) -> str:
-    return _to_json(said)
-
-
 def _say(level: int, event: str, **fields: object) -> None:
     if level < _output.level:
         return
-    said: Any = {name: value for name, value in fields.items() if value is not None}
-    said["event"] = event
     try:
-        for process in _output.chain:
-            said = process(None, _LEVELS[level], said)
-        _output.write(said)
+        said = structlog.contextvars.get_contextvars()
+        said |= {name: value for name, value in fields.items() if value is not None}
+        said |= {"event": event, "level": _LEVELS[level]}
+        said["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        _output.write(_output.render(said))
     except Exception:  # noqa: BLE001 - a full disk, a closed pipe, a value that no renderer takes: all of them end here
         _output.dropped += 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pydantic
@@ -22,6 +23,7 @@ from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Q
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024
 _MOST_REASON = 2_000
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 # What takes few bytes whatever its value, and whole numbers below this.
 _SMALL = frozenset({type(None), bool, float})
 _LARGE = 2**63
@@ -210,8 +212,10 @@ class _Known(Mapping[str, Any]):
     Raises what a type says of a stored value that does not fit.
     """
 
-    def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] | None = None) -> None:
-        self._flow, self._call, self._more = flow, call, more or {}
+    __slots__ = ("_call", "_flow", "_more")
+
+    def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] = _NOTHING) -> None:
+        self._flow, self._call, self._more = flow, call, more
 
     def plus(self, name: str, value: object) -> _Known:
         """The same, and this."""
