@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pydantic
@@ -23,10 +22,8 @@ from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Q
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024
 _MOST_REASON = 2_000
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
-# What takes few bytes whatever its value, and whole numbers below this.
-_SMALL = frozenset({type(None), bool, float})
-_LARGE = 2**63
+# What takes few bytes whatever its value, and how many bits a whole number may have to do so, too.
+_SMALL, _BITS = frozenset({type(None), bool, float}), 64
 
 
 class State:
@@ -214,8 +211,8 @@ class _Known(Mapping[str, Any]):
 
     __slots__ = ("_call", "_flow", "_more")
 
-    def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] = _NOTHING) -> None:
-        self._flow, self._call, self._more = flow, call, more
+    def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] | None = None) -> None:
+        self._flow, self._call, self._more = flow, call, more or {}
 
     def plus(self, name: str, value: object) -> _Known:
         """The same, and this."""
@@ -255,13 +252,12 @@ def _accepted(model: Any, raw: object) -> Any:
 
 def _output(node: Node, output: object) -> Answer:
     """A value as declared, or what is wrong with it."""
-    kind = checking.output_of(node)
     try:
-        judge = signatures.adapter(kind)
+        judge = signatures.adapter(checking.output_of(node))
         value: object = judge.serializer.to_python(judge.validator.validate_python(output), mode="json")
         if not _is_small(value):
             _fit(len(json.dumps(value)))
-        ends = node.ends_when(_typed(kind, output)) if node.ends_when is not None else None
+        ends = node.ends_when(judge.validator.validate_python(output)) if node.ends_when is not None else None
     except BaseException as error:  # noqa: BLE001 -- a validator or `ends_when` may raise anything
         return Answer(Said.FAILED, reason=f"it did not return what it declared: {_told(error)}")
     return Answer(Said.DONE, value, ends=str(ends)[:_MOST_REASON] if ends else None)
@@ -269,7 +265,7 @@ def _output(node: Node, output: object) -> Answer:
 
 def _is_small(value: object) -> bool:
     """Whether it is seen at a glance that it fits."""
-    return type(value) in _SMALL or (type(value) is int and -_LARGE < value < _LARGE)
+    return type(value) in _SMALL or (type(value) is int and value.bit_length() <= _BITS)
 
 
 def _fit(size: int) -> None:
