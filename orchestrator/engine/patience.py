@@ -7,7 +7,6 @@ harmless.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TypeVar
 
 import stamina
@@ -24,8 +23,13 @@ _LONGEST_PAUSE_SECONDS = 5.0
 
 def persist(call: Callable[[], T]) -> T:
     """The call's answer, asked for again while the store is away; raises StoreUnavailable after five minutes."""
-    with suppress(StoreUnavailable):
+    try:
         return call()  # as nearly always: what follows costs more than it does
+    except StoreUnavailable:
+        return _again(call)
+
+
+def _again(call: Callable[[], T]) -> T:
     for attempt in stamina.retry_context(
         on=StoreUnavailable, attempts=None, timeout=_PATIENCE_SECONDS, wait_max=_LONGEST_PAUSE_SECONDS
     ):

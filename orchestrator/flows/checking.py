@@ -57,10 +57,14 @@ def input_of(flow: Flow) -> Any:
 
 
 def output_of(node: Node) -> Any:
-    """The type of what a node gives."""
-    if isinstance(node, Decision | Question):
-        return node.accept
-    return _signature(_where(node), node.run if isinstance(node, Step) else node.act).gives
+    """The type of what a checked node gives."""
+    match node:
+        case Step():
+            return signatures.of(node.run).gives
+        case Effect():
+            return signatures.of(node.act).gives
+        case _:
+            return node.accept
 
 
 def _check_node(flow: Flow, node: Node, types: dict[str, Any]) -> None:

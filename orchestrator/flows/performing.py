@@ -22,6 +22,8 @@ from orchestrator.flows.spelling import Decision, Effect, Flow, Node, NotSent, Q
 # An output is a row that every later step reads; what is larger belongs into a file, and its name into the output.
 MOST_BYTES = 512 * 1024
 _MOST_REASON = 2_000
+# What takes few bytes whatever its value, and how many bits a whole number may have to do so, too.
+_SMALL, _BITS = frozenset({type(None), bool, float}), 64
 
 
 class State:
@@ -207,6 +209,8 @@ class _Known(Mapping[str, Any]):
     Raises what a type says of a stored value that does not fit.
     """
 
+    __slots__ = ("_call", "_flow", "_more")
+
     def __init__(self, flow: Flow, call: Call, more: Mapping[str, Any] | None = None) -> None:
         self._flow, self._call, self._more = flow, call, more or {}
 
@@ -220,7 +224,7 @@ class _Known(Mapping[str, Any]):
         if name == TASK:
             return self._call.task
         if name == INPUT:
-            return _typed(checking.input_of(self._flow), self._call.input)
+            return _typed(self._flow.takes, self._call.input)
         if name not in self._call.outputs:
             raise KeyError(name)
         return _typed(checking.output_of(self._flow.step(name)), self._call.outputs[name])
@@ -248,14 +252,20 @@ def _accepted(model: Any, raw: object) -> Any:
 
 def _output(node: Node, output: object) -> Answer:
     """A value as declared, or what is wrong with it."""
-    kind = checking.output_of(node)
     try:
-        value = _plain(kind, _typed(kind, output))
-        _fit(len(json.dumps(value)))
-        ends = node.ends_when(_typed(kind, output)) if node.ends_when is not None else None
+        judge = signatures.adapter(checking.output_of(node))
+        value: object = judge.serializer.to_python(judge.validator.validate_python(output), mode="json")
+        if not _is_small(value):
+            _fit(len(json.dumps(value)))
+        ends = node.ends_when(judge.validator.validate_python(output)) if node.ends_when is not None else None
     except BaseException as error:  # noqa: BLE001 -- a validator or `ends_when` may raise anything
         return Answer(Said.FAILED, reason=f"it did not return what it declared: {_told(error)}")
     return Answer(Said.DONE, value, ends=str(ends)[:_MOST_REASON] if ends else None)
+
+
+def _is_small(value: object) -> bool:
+    """Whether it is seen at a glance that it fits."""
+    return type(value) in _SMALL or (type(value) is int and value.bit_length() <= _BITS)
 
 
 def _fit(size: int) -> None:
@@ -273,11 +283,11 @@ def _plainly(known: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _typed(kind: Any, value: object) -> Any:
-    return signatures.adapter(kind).validate_python(value)
+    return signatures.adapter(kind).validator.validate_python(value)
 
 
 def _plain(kind: Any, value: object) -> object:
-    return signatures.adapter(kind).dump_python(value, mode="json")
+    return signatures.adapter(kind).serializer.to_python(value, mode="json")
 
 
 def _told(error: BaseException) -> str:

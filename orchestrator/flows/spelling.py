@@ -226,6 +226,9 @@ class Flow:
     max_concurrent: int = 100
     keep_days: float | None = 30.0
     place: str = field(default_factory=_place, compare=False, repr=False)
+    # What every call asks for, found once.
+    takes: Any = field(init=False, compare=False, repr=False)
+    nodes: Mapping[str, Node] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what cannot be run."""
@@ -233,6 +236,8 @@ class Flow:
 
         object.__setattr__(self, "steps", tuple(self.steps))
         checking.check(self)
+        object.__setattr__(self, "takes", checking.input_of(self))
+        object.__setattr__(self, "nodes", {node.name: node for node in (*self.steps, *self.compensations)})
 
     @property
     def compensations(self) -> tuple[Effect, ...]:
@@ -242,8 +247,7 @@ class Flow:
 
     def step(self, name: str) -> Node:
         """The step or compensation of that name. Raises LookupError."""
-        nodes: tuple[Node, ...] = (*self.steps, *self.compensations)
-        for node in nodes:
-            if node.name == name:
-                return node
-        raise LookupError(f"{self.name} has no step {name!r}")
+        node = self.nodes.get(name)
+        if node is None:
+            raise LookupError(f"{self.name} has no step {name!r}")
+        return node

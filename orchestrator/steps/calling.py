@@ -26,7 +26,7 @@ _STOPPED = {
     EndedBy.SUPERVISOR_LOST,
 }
 # A walk is never abandoned in one of these: what it intended is for the walk that knows of it to settle.
-_OF_EFFECTS = {Part.PREPARE, Part.ACT, Part.LOOK_UP}
+_OF_EFFECTS = (Part.PREPARE, Part.ACT, Part.LOOK_UP)
 
 
 class StepCalls:
@@ -47,18 +47,16 @@ class StepCalls:
 
     def perform(self, call: Call, *, isolated: bool) -> Answer:
         """Call it, in a process of its own or beside this thread."""
-        return self._isolated(call) if isolated else self._beside(call)
+        if isolated:
+            return self._isolated(call)
+        flow = self._flows.flow(call.flow)
+        work = partial(performing.perform, flow, call, boot_seconds=self._clock.boot_seconds)
+        make = beside.elsewhere if call.part in _OF_EFFECTS else beside.here
+        return make(work, call.timeout_seconds, partial(_late, call))
 
     def watched(self, walk: Callable[[Late | None], T], *, shortest_seconds: float) -> T:
         """Let a walk make its calls beside it, without a change of threads for each."""
         return beside.watched(walk, shortest_seconds)
-
-    def _beside(self, call: Call) -> Answer:
-        flow = self._flows.flow(call.flow)
-        work = partial(performing.perform, flow, call, boot_seconds=self._clock.boot_seconds)
-        late = partial(_late, call)
-        make = beside.elsewhere if call.part in _OF_EFFECTS else beside.here
-        return make(work, call.timeout_seconds, late)
 
     def _isolated(self, call: Call) -> Answer:
         try:

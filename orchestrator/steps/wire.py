@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +14,13 @@ MARK = "stationkeeper_step"
 
 def pack_call(call: Call, references: tuple[str, ...]) -> bytes:
     """What the program reads on its standard input, to its end."""
-    told = {**asdict(call), "turn_id": str(call.turn_id), "part": call.part.value, "authority": sorted(call.authority)}
+    told = call._asdict() | {
+        "turn_id": str(call.turn_id),
+        "part": call.part.value,
+        "authority": sorted(call.authority),
+        "outputs": dict(call.outputs),
+        "parameters": dict(call.parameters),
+    }
     return json.dumps({"references": references, "call": told}).encode()
 
 
@@ -29,7 +34,8 @@ def read_call(text: bytes) -> tuple[Call, tuple[str, ...]]:
 
 def pack_answer(answer: Answer) -> bytes:
     """The answer's line."""
-    return json.dumps({MARK: {**asdict(answer), "said": answer.said.value}}).encode() + b"\n"
+    told = answer._asdict() | {"said": answer.said.value, "parameters": dict(answer.parameters)}
+    return json.dumps({MARK: told}).encode() + b"\n"
 
 
 def read_answer(line: bytes) -> Answer | None:

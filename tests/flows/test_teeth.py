@@ -159,7 +159,7 @@ def an_exception_means_not_sent(patch):
 
     def hopeful(shift, step, part, **more):
         answer = perform(shift, step, part, **more)
-        return replace(answer, said=Said.NOT_SENT) if answer.said is Said.UNKNOWN else answer
+        return answer._replace(said=Said.NOT_SENT) if answer.said is Said.UNKNOWN else answer
 
     patch.setattr(Shift, "perform", hopeful)
 

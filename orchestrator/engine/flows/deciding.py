@@ -72,6 +72,7 @@ def _ask(shift: Shift, step: StepContract, proposer: Proposer, *, prompt: str) -
         most_repeats=proposer.agent.max_repeated_calls,
         flagged=lambda: shift.ports.supervisor().cancelled(order.turn_id),
     )
+    shift.uncover()
     return _meant(shift, step, ending, folder=order.workspace)
 
 

@@ -21,6 +21,8 @@ from orchestrator.ports.store import Admitted, Failure, FlowTask, Intent
 
 # A step that announces no more than this needs no word to the supervisor, which renews as long between two steps.
 _COVERED_SECONDS = 60.0
+# A word to the supervisor takes longer than a short step: it is good for the steps that begin within this time, too.
+_AHEAD_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Shift:
     late: Late | None = None
     outputs: dict[str, object] = field(default_factory=dict)
     covered_until: float = 0.0
+    task_name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Spell the task's id once, not in each call."""
+        self.task_name = str(self.task.task_id)
 
     @property
     def is_undoing(self) -> bool:
@@ -60,7 +67,8 @@ class Shift:
     @property
     def stopping(self) -> StopReason | None:
         """Why nothing more may begin; what takes a task back is not kept from it by the reason to do so."""
-        return None if self.is_undoing else self.task.stopping
+        stopping = self.task.stopping
+        return None if stopping is None or self.is_undoing else stopping
 
     def now(self) -> datetime:
         """The database's time, reckoned from the admission."""
@@ -93,7 +101,7 @@ class Shift:
             flow=self.contract.name,
             step=step.name,
             part=part,
-            task=str(self.task.task_id),
+            task=self.task_name,
             timeout_seconds=step.timeout_seconds,
             input=self.task.input,
             outputs=self.outputs,
@@ -102,15 +110,22 @@ class Shift:
             parameters=of.parameters if of is not None else told or {},
             send_before=until,
         )
-        return self.ports.steps.perform(call, isolated=isolated)
+        answer = self.ports.steps.perform(call, isolated=isolated)
+        if isolated:
+            self.uncover()
+        return answer
 
     def cover(self, seconds: float) -> None:
         """Let the supervisor renew for as long as the step may take."""
-        until = self.boot_seconds() + seconds
-        if until > self.covered_until:
-            seconds = max(seconds, _COVERED_SECONDS)
+        now = self.boot_seconds()
+        if now + seconds > self.covered_until:
+            seconds = max(seconds, _COVERED_SECONDS) + _AHEAD_SECONDS
             self.ports.supervisor().begin_step(self.admitted.ref.turn_id, seconds)
-            self.covered_until = self.boot_seconds() + seconds
+            self.covered_until = now + seconds
+
+    def uncover(self) -> None:
+        """A program has ended, and with it what was announced: the supervisor gives the gap between two steps."""
+        self.covered_until = 0.0
 
     def recorded(self, step: StepContract) -> Done | None:
         """What an earlier turn recorded of it."""

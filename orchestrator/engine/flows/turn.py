@@ -78,7 +78,7 @@ def _take(shift: Shift, step: StepContract) -> Done | Ending:
     if step.authority is not None and step.authority not in shift.task.authority:
         return effects.forbidden(shift, step)
     answer = _answer(shift, step)
-    if isinstance(answer, Done | Ending):
+    if not isinstance(answer, Answer):
         return answer
     match answer.said:
         case Said.DONE:
