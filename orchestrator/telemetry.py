@@ -6,21 +6,16 @@ item's fields on every event of a thread, so that no call can forget them.
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
 from enum import Enum
-from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 from uuid import UUID
 
 import structlog
-
-_LEVELS = {logging.DEBUG: "debug", logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error"}
 
 
 class Style(Enum):
@@ -30,19 +25,11 @@ class Style(Enum):
     CONSOLE = "console"  # for a person
 
 
-_to_json = json.JSONEncoder(default=str).encode
-
-
 class _Output:
-    """Where lines go, and how. Its stream is looked up late: whoever redirects stderr after import is obeyed.
-
-    structlog renders and keeps the context; its loggers are left out, which cost a short turn more than the line does.
-    """
+    """Where lines go. Its stream is looked up late: whoever redirects stderr after import is obeyed."""
 
     def __init__(self) -> None:
         self.stream: TextIO | None = None
-        self.level = logging.INFO
-        self.render: Callable[[dict[str, Any]], str] = _to_json
         self.dropped = 0
 
     def write(self, line: str) -> None:
@@ -52,16 +39,37 @@ class _Output:
         stream.flush()
 
 
+class _Line:
+    """The end of structlog's chain: takes a finished line, whatever its level."""
+
+    def msg(self, line: str) -> None:
+        """Write it."""
+        _output.write(line)
+
+    debug = info = warning = error = critical = msg
+
+
 _output = _Output()
 
 
 def configure(style: Style, *, stream: TextIO | None = None, level: int = logging.INFO) -> None:
     """Choose the look, the stream (None: stderr as it is then) and the least level of this process's lines."""
-    _output.stream, _output.level = stream, level
-    _output.render = (
-        _to_json
+    _output.stream = stream
+    renderer: structlog.typing.Processor = (
+        structlog.processors.JSONRenderer(default=str)
         if style is Style.JSON
-        else partial(structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty()), None, "")
+        else structlog.dev.ConsoleRenderer(colors=(stream or sys.stderr).isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            renderer,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=lambda *_: _Line(),
+        cache_logger_on_first_use=False,
     )
 
 
@@ -278,14 +286,8 @@ def contract_healed(workflow: str) -> None:
 
 
 def _say(level: int, event: str, **fields: object) -> None:
-    if level < _output.level:
-        return
     try:
-        said = structlog.contextvars.get_contextvars()
-        said |= {name: value for name, value in fields.items() if value is not None}
-        said |= {"event": event, "level": _LEVELS[level]}
-        said["timestamp"] = datetime.now(UTC).isoformat().replace("+00:00", "Z")
-        _output.write(_output.render(said))
+        structlog.get_logger().log(level, event, **{name: value for name, value in fields.items() if value is not None})
     except Exception:  # noqa: BLE001 - a full disk, a closed pipe, a value that no renderer takes: all of them end here
         _output.dropped += 1
 
