@@ -6,7 +6,7 @@ BIN := .venv/bin
 
 # Tests that start no process and no server: what the gate has time for.
 PURE := tests/domain tests/models tests/house tests/workflow tests/engine tests/flows tests/cli tests/test_prompts.py \
-	tests/test_settings.py
+	tests/test_settings.py tests/test_listings.py
 
 # Hashes of every platform, no address of any registry; right for each Python that pyproject.toml allows.
 COMPILE := .tools/uv/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-annotate

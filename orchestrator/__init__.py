@@ -11,6 +11,7 @@ In one breath: board -> plan -> turns -> effects -> write-backs. The map of the 
     leases queue clock workspaces hooks workflow settings embedded
     flows/ supervisor/     what a durable task consists of; the process beside each worker
     environment            what an agent or a hook sees of ours
+    rest listings          what a tracker over HTTP stands on: how it is asked, and what is made of its listings
     ports/ telemetry       the doors as Protocols; logs and metrics
     domain/                decides; pure, standard library only
 """

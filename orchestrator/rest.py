@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -43,6 +44,23 @@ _FAULTS: Mapping[int, TrackerFault] = {
 }
 _REFUSED, _FAILED = 400, 500
 _LONGEST_COMPLAINT = 300
+
+
+def origin(endpoint: str, example: str) -> str:
+    """Scheme and host of the address that a workflow names; raises TrackerError (CONFIG) for one that is none."""
+    parts = urlsplit(endpoint)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.username:
+        message = f"tracker.endpoint: expected an address without a password, as in {example}"
+        raise TrackerError(TrackerFault.CONFIG, message)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def login(key: str) -> tuple[str, str]:
+    """The user and the password in a workflow's `user:password`; raises TrackerError (CONFIG)."""
+    user, _, password = key.partition(":")
+    if not (user and password):
+        raise TrackerError(TrackerFault.CONFIG, "tracker.api_key: expected user:password; name a variable that has it")
+    return user, password
 
 
 @dataclass(frozen=True, slots=True)

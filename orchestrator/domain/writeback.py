@@ -67,6 +67,10 @@ class Role(Enum):
 _TOLD_AFTER_TERMINAL = frozenset({WriteKind.CANCELLED, WriteKind.MERGED, WriteKind.KEPT})
 
 
+# Why nothing is written any more on a card that a look does not find.
+GONE = "the card is not on the board any more"
+
+
 @dataclass(frozen=True, slots=True)
 class Move:
     """A permitted change of state: only from the states that the run was allowed to start from.
@@ -151,7 +155,7 @@ def permit(write: Write, item: Item | None, contract: StateContract, *, readable
     if not readable:
         return Defer("the card could not be read")
     if item is None:
-        return Suppress("the card is not on the board any more")
+        return Suppress(GONE)
     closed = contract.is_terminal(item.state)
     if closed and (isinstance(write.act, Move) or write.kind not in _TOLD_AFTER_TERMINAL):
         return Suppress(f"a person closed the card ({item.state})", item.state)

@@ -80,7 +80,7 @@ def _post(ports: Ports, claimed: Claimed, sent_at: float) -> _Settled:
         item = tracker.get_items([claimed.item_id]).get(claimed.item_id)
     except (TrackerError, WorkflowInvalid) as fault:
         return _Settled(Settlement.DEFERRED, str(fault), pause_seconds=_pause(claimed, fault))
-    already = _landed(claimed, item, contract)
+    already = _landed(tracker, claimed, item, contract=contract)
     if already is not None:
         return already
     verdict = writeback.permit(claimed.write, item, contract)
@@ -177,11 +177,11 @@ def _contract(ports: Ports, claimed: Claimed, current: StateContract) -> StateCo
     return replace(current, terminal=tuple(dict.fromkeys((*current.terminal, *pinned.terminal))))
 
 
-def _landed(claimed: Claimed, item: Item | None, contract: StateContract) -> _Settled | None:
-    """A move whose earlier claim ended without a word is looked up before it is sent again.
+def _landed(tracker: Tracker, claimed: Claimed, item: Item | None, *, contract: StateContract) -> _Settled | None:
+    """A move that nobody knows to have been made is looked up before it is sent again; None: it may be sent.
 
     A card that bears neither our state nor what it bore before was touched since: maybe the move landed and a person
-    moved on. What stands there then stands.
+    moved on. What two looks show there then stands.
     """
     act = claimed.write.act
     if not claimed.uncertain or item is None or not isinstance(act, Move):
@@ -189,9 +189,25 @@ def _landed(claimed: Claimed, item: Item | None, contract: StateContract) -> _Se
     state = writeback.target(act.role, contract)
     if state is not None and fold(item.state) == fold(state):
         return _Settled(Settlement.SENT, "found on the card", state=item.state)
-    if claimed.seen is not None and claimed.seen != _bears(item):
-        return _Settled(Settlement.SUPPRESSED, "the card changed after the move may have been made")
-    return None
+    if claimed.seen is None:
+        return None
+    shown, put = _not_shown(item, bore=claimed.seen, stood=claimed.stood, state=state)
+    again = claimed.detail == shown
+    if claimed.seen == _bears(item):
+        return _Settled(Settlement.PARKED, shown) if again else None
+    if not again:
+        return _Settled(Settlement.DEFERRED, shown, pause_seconds=_SECOND_LOOK_SECONDS)
+    return _kept_back(tracker, claimed, Suppress(shown, put), state=item.state, contract=contract)
+
+
+def _not_shown(item: Item, *, bore: str, stood: str | None, state: str | None) -> tuple[str, str | None]:
+    """What a look says of a move that it does not show, and where somebody surely put the card since."""
+    if _bears(item) == bore:
+        message = f"the tracker said that the card was moved to {state!r}, and it stands in {item.state!r} untouched"
+        return message, None
+    if stood is None or fold(item.state) == fold(stood):
+        return "the card changed after the move may have been made", None
+    return f"a person, or a rule of the tracker, moved the card to {item.state} after our move was sent", item.state
 
 
 def _bears(item: Item) -> str:
@@ -220,8 +236,9 @@ def _write(
 def _read_back(tracker: Tracker, claimed: Claimed, before: Item, *, state: str | None) -> _Settled | None:
     """What is wrong with a move of which the tracker said that it was made, where it moves without comparing (TW-04).
 
-    A card that bears what it bore was moved nowhere, and saying so again would not help: a person looks. One that bears
-    something else shows our move, or that somebody moved on.
+    One look may be of an old copy of the board, so the next claim looks again (`_landed`). A card that bears what it
+    bore was moved nowhere, and saying so again would not help: a person looks. One that is gone, or stands elsewhere,
+    was moved on: that stands, and nobody claims that ours does.
     """
     if tracker.profile.conditional_moves:
         return None
@@ -229,10 +246,12 @@ def _read_back(tracker: Tracker, claimed: Claimed, before: Item, *, state: str |
         now = tracker.get_items([claimed.item_id]).get(claimed.item_id)
     except TrackerError as fault:
         return _Settled(Settlement.UNKNOWN, str(fault), pause_seconds=_pause(claimed, fault))
-    if now is None or _bears(now) != _bears(before):
+    if now is not None and fold(now.state) == fold(state or ""):
         return None
-    message = f"the tracker said that the card was moved to {state!r}, and it stands in {now.state!r} untouched"
-    return _Settled(Settlement.PARKED, message)
+    shown = writeback.GONE
+    if now is not None:
+        shown, _ = _not_shown(now, bore=_bears(before), stood=before.state, state=state)
+    return _Settled(Settlement.UNKNOWN, shown, pause_seconds=_SECOND_LOOK_SECONDS)
 
 
 def _failed(claimed: Claimed, fault: TrackerError) -> _Settled:

@@ -51,7 +51,7 @@ _CLAIM = """
     returning outbox.id, outbox.item_key, item.item_id, item.identifier, outbox.kind, outbox.act, outbox.role,
         outbox.only_from, outbox.sighted, outbox.sighted_stamp, before.status as before_status,
         before.state as before_state, outbox.key, outbox.body, outbox.tries - 1 as tries, outbox.uncertain, outbox.seen,
-        outbox.detail, outbox.written_at, installation.id as installation,
+        outbox.stood, outbox.detail, outbox.written_at, installation.id as installation,
         case when outbox.key = installation.id || cast(:told as text)
             and (exists (select from turn where turn.item_key = item.key and turn.status = 'running')
                 or exists (select from task
@@ -243,6 +243,7 @@ def _claimed(row: Row, token: UUID, seconds: float) -> Claimed:
         seen=row.seen,
         detail=row.detail,
         mark=serving.mark_of(row),
+        stood=row.stood,
     )
 
 

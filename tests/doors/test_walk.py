@@ -3,8 +3,7 @@
 import pytest
 
 from orchestrator.ports.tracker import Stretch, Walked
-from orchestrator.trackers import memory
-from orchestrator.trackers.roundup import walk
+from orchestrator.trackers import memory, roundup
 from tests.doors.tracker_benches import Bench
 
 SIZE = 3
@@ -14,7 +13,7 @@ SIZE = 3
 def short_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a handful of cards takes several."""
     monkeypatch.setattr(memory, "PAGE_SIZE", SIZE)
-    monkeypatch.setattr(walk, "STRETCH_SIZE", SIZE)
+    monkeypatch.setattr(roundup, "STRETCH_SIZE", SIZE)
 
 
 def test_a_tracker_that_is_not_listed_whole_can_be_walked(bench: Bench):

@@ -54,10 +54,13 @@ class TrackerWire(Tripwire):
 
     trouble: Trouble | None = None
     show: Show = exact
+    compares: bool = True
 
     def wrap(self, pid: int, name: str, door: Any) -> Any:
         """Other doors are as they are."""
-        return Shown(Tripwire.wrap(self, pid, name, door), self.show) if name == "tracker" else door
+        if name != "tracker":
+            return door
+        return Shown(Tripwire.wrap(self, pid, name, door), self.show, compares=self.compares)
 
     def done(self) -> int:
         """How many of its mischiefs have happened."""
@@ -70,9 +73,12 @@ class TrackerWire(Tripwire):
         return Tripwire.pass_through(self, pid, name, do, on)
 
 
-def play(stage: Stage, run: Run, show: Show = exact) -> list[str]:
-    """What is wrong with the world after it; empty: nothing. `show`: what its tracker's stamps say."""
-    world, wire = _begin(stage, run, show)
+def play(stage: Stage, run: Run, show: Show = exact, *, compares: bool = True) -> list[str]:
+    """What is wrong with the world after it; empty: nothing.
+
+    `show`: what its tracker's stamps say; without `compares` it promises no compare-and-set, and is read back.
+    """
+    world, wire = _begin(stage, run, show, compares=compares)
     trouble = wire.trouble
     assert trouble is not None
     stories.STORIES[run.story].tell(world)
@@ -92,8 +98,8 @@ def looks(stage: Stage, story: str, at: Mapping[int, str] | None = None) -> list
     return [number for number, name in enumerate(wire.calls) if name == mischief.BY_ID]
 
 
-def _begin(stage: Stage, run: Run, show: Show = exact) -> tuple[World, TrackerWire]:
-    wire = TrackerWire(show=show)
+def _begin(stage: Stage, run: Run, show: Show = exact, *, compares: bool = True) -> tuple[World, TrackerWire]:
+    wire = TrackerWire(show=show, compares=compares)
     workflow = stories.workflow_of(stories.STORIES[run.story])
     world = stage.world(workflow=workflow, wrap=wire.wrap, believes_supervisors=bool(run.seed % 2))
     wire.world, wire.trouble = world, mischief.begin(world)

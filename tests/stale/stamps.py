@@ -1,4 +1,4 @@
-"""Boards whose stamps say less: by the hour only, or nothing at all."""
+"""Boards that say less: stamps by the hour only, or none, or that their moves compare nothing."""
 
 from __future__ import annotations
 
@@ -32,6 +32,13 @@ class Shown:
 
     behind: Any
     show: Show
+    compares: bool = True
+
+    @property
+    def profile(self) -> Any:
+        """What is behind it, unless its moves are best effort and read back."""
+        said = self.behind.profile
+        return said if self.compares else replace(said, conditional_moves=False)
 
     def list_items(self, states: Sequence[str]) -> Iterator[Any]:
         """The pages, each card as it is shown."""

@@ -27,8 +27,8 @@ class Claimed:
     """The head row of one item's outbox, claimed. `uncertain`: an earlier claim of it ended without a word.
 
     A move in it knows what became of its turn's move before it. `seen` is what the card bore right before an earlier
-    send of this move, None when none was begun: who finds the card otherwise cannot tell whether the move landed and a
-    person moved on, and leaves it alone.
+    send of this move, None when none was begun, and `stood` the state in which it stood: who finds the card otherwise
+    cannot tell whether the move landed and a person moved on, and leaves it alone.
     `pinned` is the workflow version of the turn that wrote it, `workflow` the one in force. `local_seconds` is how long
     the claim lasts from its sending, for the check right before the write. `detail` is what the last try ended with.
     `mark` is what a status comment says beside its text while the card's business is open.
@@ -48,6 +48,7 @@ class Claimed:
     seen: str | None = None
     detail: str | None = None
     mark: Mark | None = None
+    stood: str | None = None
 
 
 class OutboxStore(Protocol):

@@ -39,7 +39,8 @@ LOOKS = 3
 
 _NOTES = "The folder is never committed by us, whatever its auto_commit says, and its onStatusChange is not run."
 _NO_EXCHANGE = (
-    " This file system cannot exchange files: a save by somebody who does not take the lock may be lost in a moment."
+    " This file system cannot exchange files: ours is read back, and a save in place that it met goes back. One by a "
+    "program that renames its own file over the card in the same instant may be lost."
 )
 
 

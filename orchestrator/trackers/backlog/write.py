@@ -2,8 +2,7 @@
 
 The lock keeps out those who ask for it; editors and bulk moves do not. So the new file is *exchanged* with the old
 one in one step of the kernel, and what came out must be what was read; else it is put back, and nothing was written.
-Where there is no such step, the bytes are compared once more right before the file is replaced: a moment stays open,
-and `Profile` says so.
+Where there is no such step, the file is compared, replaced and read back (`replacing`); `Profile` says what stays open.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from orchestrator.ports.tracker import TrackerError, TrackerFault
+from orchestrator.trackers.backlog import replacing
 
 # The program takes a lock over at this age, and expects the same of others; it holds one for milliseconds.
 STALE_LOCK_SECONDS = 10
 
 _AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
-_NO_SUCH_STEP = frozenset({errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM})
+_RENAME_EXCHANGE = _RENAME_SWAP = 2
+_NO_SUCH_STEP = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM})
 _DIGITS = 16
 
 
@@ -66,14 +66,14 @@ def replace(path: Path, seen: bytes, new: bytes) -> bool:
     ours = path.with_name(f"{_leftover_stem(path)}{_digest(seen)}-{_digest(new)}")
     try:
         _clear_leftovers(path)
-        _write_like(path, ours, new)
+        replacing.write_like(path, ours, new)
         exchange(ours, path)
     except NoExchange:
-        return _replaced(path, ours, seen)
+        return replacing.replaced(path, ours, seen=seen, new=new)
     except FileNotFoundError:  # moved away or deleted
         ours.unlink(missing_ok=True)
         return False
-    if ours.read_bytes() != seen:
+    if not replacing.is_left_alone(ours.read_bytes, seen):
         _put_back(path, ours, new)
         return False
     ours.unlink()
@@ -96,21 +96,17 @@ def can_exchange(board: Path) -> bool:
 
 def exchange(one: Path, other: Path) -> None:
     """Let two names change places in one step; raises NoExchange, and OSError as a rename does."""
-    step = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if step is None:
-        raise NoExchange(errno.ENOSYS, "no renameat2")
-    if step(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0:
+    system, names = ctypes.CDLL(None, use_errno=True), (os.fsencode(one), os.fsencode(other))
+    if hasattr(system, "renameat2"):
+        failed = system.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
+    elif hasattr(system, "renamex_np"):  # macOS
+        failed = system.renamex_np(*names, _RENAME_SWAP)
+    else:
+        raise NoExchange(errno.ENOSYS, "this system has no such step", str(one))
+    if not failed:
         return
     number = ctypes.get_errno()
     raise (NoExchange if number in _NO_SUCH_STEP else OSError)(number, os.strerror(number), str(one))
-
-
-def _replaced(path: Path, ours: Path, seen: bytes) -> bool:
-    if path.read_bytes() != seen:
-        ours.unlink()
-        return False
-    ours.replace(path)
-    return True
 
 
 def _put_back(path: Path, ours: Path, new: bytes) -> None:
@@ -120,30 +116,18 @@ def _put_back(path: Path, ours: Path, new: bytes) -> None:
     ours.unlink()
 
 
-def _write_like(model: Path, path: Path, data: bytes) -> None:
-    """Write a file with the mode and owner of `model`, down to the disk: a power cut must not leave half a card."""
-    status = model.stat()
-    with path.open("wb") as file:
-        os.fchmod(file.fileno(), status.st_mode & 0o7777)
-        with contextlib.suppress(PermissionError):
-            os.fchown(file.fileno(), status.st_uid, status.st_gid)
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-
-
 def _clear_leftovers(path: Path) -> None:
     """Finish what a write that died left behind: if it took a person's text out by exchange, that text goes back."""
     stem = _leftover_stem(path)
     # Neither by a pattern nor as paths: of a board of thousands that takes four times as long, at each write.
     names = [name for name in os.listdir(path.parent) if name.startswith(stem)]  # noqa: PTH208
     for leftover in map(path.with_name, names):
-        seen, _, new = leftover.name.removeprefix(stem).partition("-")
-        stands = _digest(path.read_bytes())
-        if _digest(leftover.read_bytes()) not in {seen, new} and stands != seen:
-            if stands != new:
-                continue  # a text that nobody can place any more: better left lying than lost
-            exchange(leftover, path)
+        seen, new = leftover.name.removeprefix(stem).split("-")[:2]
+        stands, is_second_name = _digest(path.read_bytes()), leftover.samefile(path)
+        if not is_second_name and stands != seen and _digest(leftover.read_bytes()) not in {seen, new}:
+            if stands == new:
+                leftover.replace(path)
+            continue  # else it is a text that nobody can place any more: better left lying than lost
         leftover.unlink()
 
 
