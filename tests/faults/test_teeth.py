@@ -144,7 +144,7 @@ def test_a_rule_left_out_of_the_store_is_noticed(stage, rule, happens):
 
 def without_look_up(patch):
     """A move that may have been made is simply made again, and nobody remembers where the one before it went."""
-    patch.setattr(relay, "_landed", lambda *_: None)
+    patch.setattr(relay, "_landed", lambda *_, **__: None)
     without_memory(patch)
 
 
