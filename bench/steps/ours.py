@@ -103,16 +103,17 @@ class Process:
         """Start tasks until then, and walk turns until there are no more."""
         while True:
             is_over = time.perf_counter() > until
-            if not is_over and self._started - self._ended < 2 * self._slots:
+            has_news = not is_over and self._started - self._ended < 4 * self._slots
+            if has_news:
                 self._start(BATCH)
-            if len(self._walking) < self._slots:
+            if has_news or len(self._walking) < 2 * self._slots:
                 self._tick()
             room = 2 * self._slots - len(self._walking)
             taken = self._queue.take(room) if room else []
             self._walking |= {self._turns.submit(self._take_turn, turn_id, fence) for turn_id, fence in taken}
             if is_over and not self._walking:
                 return
-            done, self._walking = wait(self._walking, timeout=0.02, return_when=FIRST_COMPLETED)
+            done, self._walking = wait(self._walking, timeout=0.01, return_when=FIRST_COMPLETED)
             self._ended += len(done)
 
     def _start(self, count: int) -> None:

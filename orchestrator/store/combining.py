@@ -24,7 +24,7 @@ A = TypeVar("A")
 # More would wait longer for each other than the round trip that they save.
 _MOST = 32
 # An exchange that takes longer waits for somebody's lock, or lost its thread; those in line go on beside it.
-_PATIENCE_SECONDS = 0.05
+_PATIENCE_SECONDS = 0.25
 # Beyond what any exchange of a hot connection takes.
 _LONGEST_SECONDS = 7.0
 

@@ -57,6 +57,12 @@ class Session:
             cursors = [self._send(sql, values) for sql, values in statements]
             return [cursor.fetchone() for cursor in cursors]
 
+    def rows_under(self, lock: str, sql: str, **values: object) -> Sequence[Row]:
+        """Every row that a statement answers with once another one has its locks; sent in one go, in one commit."""
+        with self._connection.pipeline():
+            self._send(lock, values)
+            return self._send(sql, values).fetchall()
+
     def change(self, sql: str, **values: object) -> int:
         """How many rows a statement wrote."""
         return self._exchange.change(rules.numbered(sql, self._left_out), values)
@@ -95,6 +101,11 @@ class Database:
     def row(self, sql: str, **values: object) -> Row | None:
         """The first row of one statement, committed; None for no row."""
         return self._on_one(lambda lent: lent.exchange.row(rules.numbered(sql, self._left_out), values))
+
+    def rows_under(self, lock: str, sql: str, **values: object) -> Sequence[Row]:
+        """Every row of one statement that begins when another one has its locks; both in one commit."""
+        with self.session() as session:
+            return session.rows_under(lock, sql, **values)
 
     def one(self, sql: str, **values: object) -> Row:
         """The row of a statement that always answers with one, committed."""

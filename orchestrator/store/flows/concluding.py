@@ -1,6 +1,6 @@
-"""A flow turn's end in one statement: turn, task, item, cap slot, ledger, hold, history.
+"""A flow turn's end in one commit: turn, task, item, cap slot, ledger, hold, history.
 
-Rows are locked in the order workflow, item, turn and read again under those locks; everything else follows from them.
+Rows are locked in the order workflow, item, turn and read under those locks; everything else follows from them.
 What was flagged meanwhile comes first, unless the task is done: then a cancel came too late. Whatever was intended and
 not settled is unknown from here on, and its task with it. A task that is taken back keeps the reason for which it is.
 """
@@ -22,6 +22,14 @@ _OURS = f"""turn.fence = asked.fence and turn.token = asked.token -- rule: fence
 """
 _SILENT = f"""{RUNNING} and turn.lease_until < stationkeeper_clock()
 """
+# A statement of its own, in the same commit. One that locks the flow's row and then updates it, with a snapshot from
+# before the wait, can come to stand in line behind somebody who waits for it.
+_LOCK = """
+    select name from workflow
+    where name in (select turn.workflow from turn where turn.id = any(cast(:turn_ids as uuid[])))
+    order by name
+    for no key update
+"""
 _CONCLUDE = """
     with asked as materialized (
         select * from unnest(
@@ -32,16 +40,10 @@ _CONCLUDE = """
             cast(:hold_owners as text[])
         ) as asked (turn_id, fence, token, turn, stop, task, reason, due_at, clean, counted, death,
             hold_kind, hold_lift, hold_reason, hold_owner)
-    ), flow as materialized (
-        select name from workflow where name in (select workflow from turn join asked on asked.turn_id = turn.id)
-        order by name
-        for no key update
     ), ours as materialized (
         select asked.*, turn.task_id, turn.item_key, turn.workflow, turn.cancel as flagged,
             turn.status in ('queued', 'running') as is_open
-        from (select array_agg(name) as names from flow) locked
-            join turn on turn.workflow = any(locked.names)
-            join asked on asked.turn_id = turn.id join item on item.key = turn.item_key
+        from asked join turn on turn.id = asked.turn_id join item on item.key = turn.item_key
         where {whose}
         for no key update of item, turn {wait}
     ), decided as materialized (
@@ -121,7 +123,8 @@ class Concluded(NamedTuple):
 
 def conclude(hot: Database, asked: Concluded) -> TaskStatus | None:
     """End a turn of ours; returns the task's status, None when the turn is not ours any more."""
-    row = hot.row(_CONCLUDE_OURS, **_columns([asked]))
+    found = hot.rows_under(_LOCK, _CONCLUDE_OURS, **_columns([asked]))
+    row = found[0] if found else None
     if row is None:
         row = hot.row(_CONCLUDED_BEFORE, turn_id=asked.turn_id, fence=asked.fence, token=asked.token)
     return TaskStatus(row.status) if row is not None else None
@@ -129,7 +132,7 @@ def conclude(hot: Database, asked: Concluded) -> TaskStatus | None:
 
 def conclude_together(hot: Database, asked: Sequence[Concluded]) -> Sequence[TaskStatus | None]:
     """The same for several turns in one statement; None for one that has to be asked for alone."""
-    rows = hot.rows(_CONCLUDE_TOGETHER, **_columns(asked))
+    rows = hot.rows_under(_LOCK, _CONCLUDE_TOGETHER, **_columns(asked))
     found = {row.turn_id: TaskStatus(row.status) for row in rows}
     return [found.get(each.turn_id) for each in asked]
 
@@ -137,7 +140,7 @@ def conclude_together(hot: Database, asked: Sequence[Concluded]) -> Sequence[Tas
 def conclude_silent(database: Database, turn_id: UUID, ending: Ending) -> bool:
     """End a turn whose lease ran out; False when it was renewed, or concluded, meanwhile."""
     silent = Concluded(turn_id, ending, death="its lease ran out")
-    return database.row(_CONCLUDE_SILENT, **_columns([silent])) is not None
+    return bool(database.rows_under(_LOCK, _CONCLUDE_SILENT, **_columns([silent])))
 
 
 def _columns(asked: Sequence[Concluded]) -> dict[str, list[Any]]:
