@@ -125,7 +125,8 @@ class Process:
     def _tick(self) -> None:
         if time.perf_counter() - self._beaten_at > 1:
             me, self._beaten_at = self._worker.identity, time.perf_counter()
-            row = WorkerRow(me.id, me.host, me.boot_id, me.pid, slots=self._slots, busy=0, queues=("turns",))
+            # As many again wait for a thread, so that none of them waits for a tick.
+            row = WorkerRow(me.id, me.host, me.boot_id, me.pid, slots=2 * self._slots, busy=0, queues=("turns",))
             self._store.workers.beat(row)
         with contextlib.suppress(RowLocked):  # as in a worker: the next ring comes soon
             reconcile.ring(self._ports, self._row.name, full=False)

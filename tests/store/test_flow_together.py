@@ -19,8 +19,9 @@ from orchestrator.store.flows import concluding, recording
 from orchestrator.store.flows.concluding import Concluded
 from orchestrator.store.flows.recording import Checkpoint
 from orchestrator.store.open import open_store
-from tests.store.flow_scene import FlowScene
+from tests.store.flow_scene import ROW, FlowScene
 from tests.store.scene import LEASE_SECONDS, owner
+from tests.waiting import until
 
 PAST = "stationkeeper_clock() - interval '1 s'"
 CASES: dict[str, str] = {
@@ -202,3 +203,39 @@ def test_turns_of_several_threads_go_together_and_each_is_done_once(flows):
         (10, 1, 10) for _ in refs
     ]
     assert flows.scene.one("select open_turns from workflow where name = 'flow:test.flow'") == 0
+
+
+@pytest.mark.proves("DE-13", "H25")
+def test_conclusions_of_one_flow_wait_in_line_and_never_for_each_other(flows):
+    """Three wait for the flow's row, which somebody writes and somebody else's new row refers to.
+
+    A lock time-out would be told as an exception.
+    """
+    refs = [flows.run() for _ in range(3)]
+    stores = [open_store(flows.scene.url) for _ in refs]
+
+    def end(store: Any, ref: TurnRef) -> Any:
+        return concluding.conclude(store.hot, KINDS["its success"].asks(ref)).value
+
+    try:
+        with ThreadPoolExecutor(3) as threads, flows.scene.client() as referrer, flows.scene.client() as writer:
+            referrer.execute("select from workflow where name = %s for key share", [ROW])
+            writer.execute("update workflow set served_at = now() where name = %s", [ROW])
+            ends = []
+            for number, (store, ref) in enumerate(zip(stores, refs, strict=True), start=1):
+                ends.append(threads.submit(end, store, ref))
+                until(lambda number=number: waiting(flows) == number)
+            writer.commit()
+            assert [each.result() for each in ends] == ["succeeded"] * 3
+    finally:
+        for store in stores:
+            store.close()
+    assert flows.scene.one("select open_turns from workflow where name = %s", ROW) == 0
+
+
+def waiting(flows: FlowScene) -> int:
+    """How many statements stand in line for some row."""
+    found: int = flows.scene.one(
+        "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+    )
+    return found
