@@ -102,15 +102,16 @@ def _statements(ref: TurnRef) -> dict[str, tuple[str, dict[str, Any]]]:
     step = {"ordinal": 1, "name": "s", "output": "1", "ends": None}
     seconds = {"act_seconds": 5, "safe_seconds": 60, "margin": 2}
     effect = {"key": str(uuid4()), "node": "pay", "parameters": "{}", "undone_by": None, **seconds}
+    ended = concluding.Concluded(ref.turn_id, flow.succeeded(), ref.fence, ref.token)
     return {
-        "load": (recording._LOAD, ours),  # noqa: SLF001 -- the very statement
+        "load": (recording._LOAD, recording._columns([ref])),  # noqa: SLF001 -- the very statement
         "checkpoint": (recording._FACT, {**ours, **step}),  # noqa: SLF001
         "intend": (ledger._INTEND, {**ours, **effect}),  # noqa: SLF001
         "settle": (
             ledger._COMMIT,  # noqa: SLF001
             {**ours, **effect, **step, "ordinal": 2, "sources": ["intended"]},
         ),
-        "conclude": (concluding._CONCLUDE_OURS, {**ours, **concluding._values(flow.succeeded())}),  # noqa: SLF001
+        "conclude": (concluding._CONCLUDE_OURS, concluding._columns([ended])),  # noqa: SLF001
     }
 
 

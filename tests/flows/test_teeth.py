@@ -189,8 +189,8 @@ def an_effect_counts_as_done_when_intended(patch):
 
 def a_task_may_end_with_an_open_effect(patch):
     """What is intended is nobody's concern once somebody cancels."""
-    careful = "stationkeeper_task_after(ours.task_id, :task, :stop, flagged)"
-    blind = concluding._CONCLUDE_OURS.replace(careful, "case when flagged is null then :task else 'cancelled' end")
+    careful = "stationkeeper_task_after(task_id, task, stop, flagged)"
+    blind = concluding._CONCLUDE_OURS.replace(careful, "case when flagged is null then task else 'cancelled' end")
     patch.setattr(concluding, "_CONCLUDE_OURS", blind)
     patch.setattr(Shift, "is_open", lambda *_: False)
 
